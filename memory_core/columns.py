@@ -1,0 +1,252 @@
+"""What snapshots are made of: one NumPy column a field, over texts and vectors that are shared.
+
+Snapshots of one bank share a `Pool`. It only ever grows, so a snapshot stays what it was while
+newer ones append to the same matrix: a change of numbers copies no vector, an added memory costs
+one row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from threading import RLock
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_core.errors import StoreCorruptError
+from memory_core.records import KINDS, Detail, Memory, Provenance
+from memory_core.serialization import (
+    detail_from_dict,
+    detail_to_dict,
+    dumps,
+    provenance_from_dict,
+    provenance_to_dict,
+)
+
+T = TypeVar("T")
+StoredTexts: TypeAlias = tuple[NDArray[np.int64], Sequence[str], NDArray[np.float32]]
+KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+
+
+class Vocabulary(Generic[T]):
+    """Append-only list of distinct values, each known by its text and by a small code."""
+
+    def __init__(self, decode: Callable[[str], T]) -> None:
+        self._decode = decode
+        self._codes: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._values: dict[int, T] = {}
+        self._lock = RLock()
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def code(self, text: str) -> int:
+        """The code of a text, which is added when new."""
+        code = self._codes.get(text)
+        if code is None:
+            with self._lock:
+                code = self._codes.setdefault(text, len(self._texts))
+                if code == len(self._texts):
+                    self._texts.append(text)
+        return code
+
+    def find(self, text: str) -> int | None:
+        """The code of a text, or None where it has none."""
+        return self._codes.get(text)
+
+    def value(self, code: int) -> T:
+        if code not in self._values:
+            self._values[code] = self._decode(self._texts[code])
+        return self._values[code]
+
+
+def _decode_detail(text: str) -> Detail | None:
+    return detail_from_dict(json.loads(text)) if text else None
+
+
+def _decode_provenance(text: str) -> Provenance:
+    return provenance_from_dict(json.loads(text))
+
+
+def _decode_tags(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+def encode_detail(detail: Detail | None) -> str:
+    return "" if detail is None else dumps(detail_to_dict(detail))
+
+
+def encode_provenance(provenance: Provenance) -> str:
+    return dumps(provenance_to_dict(provenance))
+
+
+def encode_tags(tags: Sequence[str]) -> str:
+    return dumps(list(tags))
+
+
+class Pool:
+    """Texts and their unit vectors, row by row, and the values that many memories repeat."""
+
+    def __init__(self, dimension: int = 384, capacity: int = 1024) -> None:
+        self.dimension = dimension
+        self.texts: list[str] = []
+        self.domains: Vocabulary[str] = Vocabulary(str)
+        self.details: Vocabulary[Detail | None] = Vocabulary(_decode_detail)
+        self.provenances: Vocabulary[Provenance] = Vocabulary(_decode_provenance)
+        self.tags: Vocabulary[tuple[str, ...]] = Vocabulary(_decode_tags)
+        self._matrix = np.empty((capacity, dimension), dtype=np.float32)
+        self._used = 0
+        self._rows = np.full(capacity, -1, dtype=np.int64)
+        self._found: dict[str, list[int]] = {}
+        self._searched = 0
+        self._lock = RLock()
+
+    def __len__(self) -> int:
+        return self._used
+
+    @property
+    def matrix(self) -> NDArray[np.float32]:
+        """(rows, dimension) float32, unit rows, in order of arrival."""
+        return self._matrix[: self._used]
+
+    def append(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Append texts with their vectors (n, dimension); the rows they got, in order (n,)."""
+        with self._lock:
+            first, last = self._used, self._used + len(texts)
+            self.reserve(last)
+            self._matrix[first:last] = vectors
+            self.texts.extend(texts)
+            self._used = last
+            return np.arange(first, last)
+
+    def load(self, text_ids: NDArray[np.int64], batches: Iterable[StoredTexts]) -> None:
+        """Append the store's texts in the order of `text_ids`, from batches in any order.
+
+        A batch is text ids (b,), texts and vectors (b, dimension). Nothing is appended unless all
+        have come: raises StoreCorruptError otherwise.
+        """
+        with self._lock:
+            first, last = self._used, self._used + len(text_ids)
+            self.reserve(last)
+            self._reserve_ids(int(text_ids.max(initial=0)) + 1)
+            position = np.full(len(self._rows), -1, dtype=np.int64)
+            position[text_ids] = np.arange(len(text_ids))
+            texts: list[str | None] = [None] * len(text_ids)
+            count = 0
+            for ids, some, vectors in batches:
+                places = position[ids]
+                self._matrix[first + places] = vectors
+                for place, text in zip(places.tolist(), some, strict=True):
+                    texts[place] = text
+                count += len(some)
+            if count != len(text_ids) or None in texts:
+                raise StoreCorruptError(
+                    f"{len(text_ids)} texts were asked for and {count} have vectors. The bank is "
+                    "damaged; restore a copy, or run `winnow reembed`."
+                )
+            self.texts.extend(text for text in texts if text is not None)
+            self._rows[text_ids] = np.arange(first, last)
+            self._used = last
+
+    def reserve(self, rows: int) -> None:
+        """Make room; the unused part costs no memory until it is written."""
+        with self._lock:
+            if rows > len(self._matrix):
+                grown = np.empty((rows + rows // 4 + 1024, self.dimension), dtype=np.float32)
+                grown[: self._used] = self.matrix
+                self._matrix = grown
+
+    def _reserve_ids(self, count: int) -> None:
+        if count > len(self._rows):
+            grown = np.full(count + count // 4 + 1024, -1, dtype=np.int64)
+            grown[: len(self._rows)] = self._rows
+            self._rows = grown
+
+    def rows_with(self, text: str) -> list[int]:
+        """The rows that hold exactly this text."""
+        with self._lock:
+            # Built at the first question, then kept up with what has come since.
+            for row in range(self._searched, self._used):
+                self._found.setdefault(self.texts[row], []).append(row)
+            self._searched = self._used
+            return self._found.get(text, [])
+
+    def rows_of(self, text_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The row of each of the store's text ids, -1 where it is not here yet."""
+        with self._lock:
+            if len(text_ids):
+                self._reserve_ids(int(text_ids.max()) + 1)
+            return self._rows[text_ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """One array of length n for each field, in the order of ids."""
+
+    ids: NDArray[np.int64]
+    text: NDArray[np.int64]
+    """Row in the pool."""
+    kind: NDArray[np.int8]
+    """Position in KINDS."""
+    domain: NDArray[np.int32]
+    """Code in the pool's vocabulary; so are detail, tags and provenance."""
+    confidence: NDArray[np.float64]
+    usage_count: NDArray[np.int64]
+    success_count: NDArray[np.int64]
+    epoch: NDArray[np.int64]
+    pinned: NDArray[np.bool_]
+    detail: NDArray[np.int32]
+    tags: NDArray[np.int32]
+    provenance: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for column in self:
+            column.flags.writeable = False
+
+    def __iter__(self) -> Any:
+        return (getattr(self, f.name) for f in fields(self))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: NDArray[Any]) -> Columns:
+        """The given rows, or those where a mask is true."""
+        return Columns(*(column[rows] for column in self))
+
+    def concatenate(self, other: Columns) -> Columns:
+        pairs = zip(self, other, strict=True)
+        return Columns(*(np.concatenate(pair) for pair in pairs))
+
+    def in_order(self) -> Columns:
+        """By ascending id; provisional (negative) ids last, as the commit will number them."""
+        if len(self) < 2 or (np.all(np.diff(self.ids) > 0) and self.ids[0] > 0):
+            return self
+        order = np.lexsort((np.abs(self.ids), self.ids < 0))
+        return self.take(order)
+
+
+def columns_of(
+    memories: Iterable[Memory], text_rows: Sequence[int] | NDArray[np.int64], pool: Pool
+) -> Columns:
+    """Columns for memories whose texts are in the pool's rows `text_rows`."""
+    m = list(memories)
+    return Columns(
+        ids=np.array([x.id for x in m], dtype=np.int64),
+        text=np.array(text_rows, dtype=np.int64),
+        kind=np.array([KIND_CODES[x.kind] for x in m], dtype=np.int8),
+        domain=np.array([pool.domains.code(x.domain) for x in m], dtype=np.int32),
+        confidence=np.array([x.confidence for x in m], dtype=np.float64),
+        usage_count=np.array([x.usage_count for x in m], dtype=np.int64),
+        success_count=np.array([x.success_count for x in m], dtype=np.int64),
+        epoch=np.array([x.epoch for x in m], dtype=np.int64),
+        pinned=np.array([x.pinned for x in m], dtype=np.bool_),
+        detail=np.array([pool.details.code(encode_detail(x.detail)) for x in m], dtype=np.int32),
+        tags=np.array([pool.tags.code(encode_tags(x.tags)) for x in m], dtype=np.int32),
+        provenance=np.array(
+            [pool.provenances.code(encode_provenance(x.provenance)) for x in m], dtype=np.int32
+        ),
+    )

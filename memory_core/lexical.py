@@ -1,0 +1,93 @@
+"""BM25 over the eligible memories, scaled by the query's maximum: the lexical part of a score."""
+
+from __future__ import annotations
+
+from threading import RLock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_core.columns import Pool
+from memory_core.scoring import eligible_rows
+from memory_core.settings import RetrievalSettings
+from memory_core.snapshot import Snapshot
+
+K1, B = 0.9, 0.4
+
+_lock = RLock()
+_words: WeakKeyDictionary[Pool, _Words] = WeakKeyDictionary()
+_indexes: WeakKeyDictionary[Snapshot, dict[object, Any]] = WeakKeyDictionary()
+
+
+class _Words:
+    """The stemmed words of a pool's texts, each text tokenized once."""
+
+    def __init__(self) -> None:
+        import Stemmer
+        from bm25s.tokenization import Tokenizer
+
+        self._tokenizer = Tokenizer(stemmer=Stemmer.Stemmer("english"), stopwords="english")
+        self._of_row: list[list[int]] = []
+
+    def of_rows(self, pool: Pool, rows: NDArray[np.int64]) -> list[list[int]]:
+        fresh = pool.texts[len(self._of_row) :]
+        if fresh:
+            self._of_row += self._tokenizer.tokenize(
+                fresh, update_vocab=True, return_as="ids", show_progress=False
+            )
+        return [self._of_row[row] for row in rows.tolist()]
+
+    def of_query(self, query: str) -> list[int]:
+        (tokens,) = self._tokenizer.tokenize(
+            [query], update_vocab=False, return_as="ids", show_progress=False
+        )
+        return list(tokens)
+
+    def vocabulary(self) -> dict[str, int]:
+        return dict(self._tokenizer.get_vocab_dict())
+
+
+def lexical_scores(
+    snapshot: Snapshot, query: str, settings: RetrievalSettings
+) -> NDArray[np.float64]:
+    """(n,) BM25 (k1 0.9, b 0.4, English stems and stop words) over the query's maximum.
+
+    In [0, 1]; 0 for ineligible memories, and everywhere when no word matches. Statistics are
+    those of the eligible memories. Their index is built at a snapshot's first question.
+    """
+    scores = np.zeros(len(snapshot))
+    with _lock:
+        words = _words.get(snapshot.pool)
+        if words is None:
+            words = _words[snapshot.pool] = _Words()
+        rows = eligible_rows(snapshot, settings.domains, settings.kinds)
+        rows = np.arange(len(snapshot)) if rows is None else rows
+        tokens = words.of_query(query)
+        index = _index(snapshot, words, rows, (settings.domains, settings.kinds))
+        known = [token for token in tokens if token in index.known] if index else []
+        if not known:
+            return scores
+        scores[rows] = index.model.get_scores_from_ids(known)
+    highest = scores.max()
+    return scores / highest if highest > 0 else scores
+
+
+class _Index:
+    def __init__(self, rows: list[list[int]], vocabulary: dict[str, int]) -> None:
+        import bm25s
+
+        self.known = {token for row in rows for token in row}
+        self.model = bm25s.BM25(k1=K1, b=B)
+        self.model.index((rows, vocabulary), show_progress=False)
+
+
+def _index(
+    snapshot: Snapshot, words: _Words, rows: NDArray[np.int64], filters: object
+) -> _Index | None:
+    kept = _indexes.setdefault(snapshot, {})
+    if filters not in kept:
+        tokens = words.of_rows(snapshot.pool, snapshot.columns.text[rows])
+        kept[filters] = _Index(tokens, words.vocabulary()) if any(tokens) else None
+    return kept[filters]

@@ -1,0 +1,285 @@
+"""The values that everything else passes around: memories, revisions, trajectories, the ledger.
+
+All are frozen and hold plain values. What can be derived is a property.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["strategic", "procedural", "tool"]
+KINDS: tuple[Kind, ...] = ("strategic", "procedural", "tool")
+
+MAX_WORDS = 32
+"""Longest text of a memory, in white-space separated words."""
+MIN_CONFIDENCE, INITIAL_CONFIDENCE, MAX_CONFIDENCE = 0.05, 0.5, 0.95
+
+
+def _strings(value: str | Sequence[str]) -> tuple[str, ...]:
+    """A lone string is one item, not a sequence of letters."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@dataclass(frozen=True, slots=True)
+class StrategicDetail:
+    """Of a strategic memory: the problem that the text answers."""
+
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProceduralDetail:
+    """Of a procedural memory: its steps in order, and what must hold before the first."""
+
+    steps: tuple[str, ...] = ()
+    preconditions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", _strings(self.steps))
+        object.__setattr__(self, "preconditions", _strings(self.preconditions))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDetail:
+    """Of a tool memory: the tool's name and how it is called."""
+
+    tool: str = ""
+    usage: str = ""
+
+
+Detail: TypeAlias = StrategicDetail | ProceduralDetail | ToolDetail
+DETAIL_OF_KIND: Mapping[Kind, type[Detail]] = {
+    "strategic": StrategicDetail,
+    "procedural": ProceduralDetail,
+    "tool": ToolDetail,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a lesson comes from: a trajectory and the numbers of the steps that bear it out."""
+
+    trajectory_id: str
+    steps: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self.steps))
+
+
+Source: TypeAlias = Literal["manual", "import", "reflection", "merge"]
+SOURCES: tuple[Source, ...] = ("manual", "import", "reflection", "merge")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How a memory came to be."""
+
+    source: Source = "manual"
+    evidence: tuple[Evidence, ...] = ()
+    merged_from: tuple[int, ...] = ()
+    """Ids of the memories that this one took the place of."""
+    note: str = ""
+    """Free text, such as the longer wording of an imported lesson."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "evidence", tuple(self.evidence))
+        object.__setattr__(self, "merged_from", tuple(self.merged_from))
+
+    @property
+    def trajectory_ids(self) -> tuple[str, ...]:
+        """The trajectories cited, each once, in order."""
+        return tuple(dict.fromkeys(item.trajectory_id for item in self.evidence))
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One lesson."""
+
+    id: int
+    """Positive, never reused; negative while only planned."""
+    kind: Kind
+    text: str
+    """1 to 32 words; what is embedded and injected."""
+    domain: str
+    """A label, lower-case and trimmed."""
+    detail: Detail | None = None
+    confidence: float = INITIAL_CONFIDENCE
+    """In [0.05, 0.95]."""
+    usage_count: int = 0
+    """Sessions in which it was retrieved and applied."""
+    success_count: int = 0
+    """Of those, the ones that it improved."""
+    epoch: int = 0
+    """Session index at creation."""
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    """Survives every compression; never merged away unasked."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def success_rate(self) -> float | None:
+        """`success_count / usage_count`, in [0, 1]; None when never applied."""
+        return self.success_count / self.usage_count if self.usage_count else None
+
+    @property
+    def word_count(self) -> int:
+        return len(self.text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One commit: who changed what, when and why."""
+
+    number: int
+    """1 for the first commit; 0 is the empty bank."""
+    key: str
+    """The batch's key: committing it again returns this revision."""
+    kind: str
+    """What sort of change: edit, import, outcome, undo, compression, session, …"""
+    reason: str
+    actor: str
+    made_at_us: int
+    """Microseconds since 1970-01-01 UTC."""
+    epoch: int
+    """Session index after this commit."""
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    size: int = 0
+    """Memories in the bank after this commit."""
+    ids: Mapping[int, int] = field(default_factory=dict)
+    """Provisional (negative) id in the plan -> id in the bank."""
+
+    @property
+    def made_at(self) -> datetime:
+        return datetime.fromtimestamp(self.made_at_us / 1e6, tz=UTC)
+
+
+Action: TypeAlias = Literal["added", "changed", "removed", "merged", "restored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One memory, before and after. `before` is None when it is new, `after` when it left."""
+
+    memory_id: int
+    action: Action
+    before: Memory | None
+    after: Memory | None
+    revision: Revision | None = None
+    rationale: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What distinguishes two revisions, by ascending memory id."""
+
+    old: int
+    new: int
+    added: tuple[Memory, ...]
+    removed: tuple[Memory, ...]
+    changed: tuple[Change, ...]
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.removed) + len(self.changed)
+
+
+Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a run; a tool call and its result are one assistant step."""
+
+    number: int
+    """Position in the source, from 1."""
+    role: Role
+    text: str = ""
+    tool: str = ""
+    arguments: str = ""
+    """The call's arguments, as JSON text or as written."""
+    observation: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended; None where the source does not say."""
+
+    success: bool | None = None
+    reward: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One run of an agent."""
+
+    task: str
+    steps: tuple[Step, ...] = ()
+    outcome: Outcome = field(default_factory=Outcome)
+    agent: str = ""
+    model: str = ""
+    children: tuple[Trajectory, ...] = ()
+    """Runs of sub-agents."""
+
+
+@dataclass(frozen=True, slots=True)
+class BankSettings:
+    """What a bank remembers about itself."""
+
+    name: str = ""
+    """Shown in place of the file's name when not empty."""
+    capacity: int = 500
+    """Size above which compression has something to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuery:
+    """A test query with its graded judgements."""
+
+    id: int
+    task: str
+    domains: tuple[str, ...] = ()
+    """Domains it is asked within; empty for all."""
+    judgements: Mapping[int, int] = field(default_factory=dict)
+    """Memory id -> grade, 0 (not relevant) to 3 (exactly what is needed)."""
+
+    @property
+    def relevant(self) -> tuple[int, ...]:
+        """Ids graded 1 or more."""
+        return tuple(sorted(m for m, grade in self.judgements.items() if grade > 0))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedHit:
+    """A hit as it was when the retrieval was recorded."""
+
+    memory_id: int
+    rank: int
+    score: float
+    applied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRetrieval:
+    """A row of the ledger: what was injected, from which revision, and how it turned out."""
+
+    id: str
+    task: str
+    revision: int
+    epoch: int
+    settings: Mapping[str, object]
+    hits: tuple[RecordedHit, ...]
+    injection: str
+    """The exact block that was injected."""
+    actor: str
+    made_at_us: int
+    improved: bool | None = None
+    """None until its outcome is recorded."""
+    reward: float | None = None
+    outcome_revision: int | None = None

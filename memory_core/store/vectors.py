@@ -1,0 +1,54 @@
+"""Vectors of texts: from memory, from the store, or from the model, in that order."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import RLock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_core.embedding import Embedder, dimension_of, embed_by, fingerprint_of, name_of
+from memory_core.store import Store
+from memory_core.store.texts import read_vectors
+
+KEPT = 4_096
+
+
+def model_of(embedder: Embedder) -> str:
+    """What the store calls a model: its name and fingerprint."""
+    return f"{name_of(embedder)}@{fingerprint_of(embedder)}"
+
+
+class VectorCache:
+    """Embeds texts, each once. The model is loaded only for a text that the store lacks."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self.model = model_of(embedder)
+        self._store = store
+        self._embedder = embedder
+        self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = RLock()
+
+    def of(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The unit vector (d,) of each text."""
+        with self._lock:
+            found = {text: self._kept[text] for text in texts if text in self._kept}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        # Looking in the file costs as much as a text through a model that is loaded already.
+        if missing and not getattr(self._embedder, "ready", True):
+            with self._store.reading("vectors") as connection:
+                found |= read_vectors(
+                    connection, missing, model=self.model, dimension=dimension_of(self._embedder)
+                )
+            missing = [text for text in missing if text not in found]
+        if missing:
+            found |= zip(missing, embed_by(self._embedder, missing), strict=True)
+        with self._lock:
+            for text in found:
+                self._kept[text] = found[text]
+                self._kept.move_to_end(text)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return found
