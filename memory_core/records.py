@@ -16,6 +16,8 @@ KINDS: tuple[Kind, ...] = ("strategic", "procedural", "tool")
 MAX_WORDS = 32
 """Longest text of a memory, in white-space separated words."""
 MIN_CONFIDENCE, INITIAL_CONFIDENCE, MAX_CONFIDENCE = 0.05, 0.5, 0.95
+DIMENSION = 384
+"""Numbers in the vector of a text by the models that come along."""
 
 
 def _strings(value: str | Sequence[str]) -> tuple[str, ...]:
@@ -178,8 +180,9 @@ class Change:
 class Diff:
     """What distinguishes two revisions, by ascending memory id."""
 
-    old: int
-    new: int
+    old: int | None
+    """Number of the revision; None for a plan. So is `new`."""
+    new: int | None
     added: tuple[Memory, ...]
     removed: tuple[Memory, ...]
     changed: tuple[Change, ...]
@@ -227,6 +230,10 @@ class Trajectory:
     children: tuple[Trajectory, ...] = ()
     """Runs of sub-agents."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self.steps))
+        object.__setattr__(self, "children", tuple(self.children))
+
 
 @dataclass(frozen=True, slots=True)
 class BankSettings:
@@ -245,7 +252,7 @@ class SavedQuery:
     id: int
     task: str
     domains: tuple[str, ...] = ()
-    """Domains it is asked within; empty for all."""
+    """What it is about, by a person's label; it narrows the search only where one asks for that."""
     judgements: Mapping[int, int] = field(default_factory=dict)
     """Memory id -> grade, 0 (not relevant) to 3 (exactly what is needed)."""
 

@@ -61,10 +61,10 @@ class Retrieval:
         Raises MemoryNotFoundError.
         """
         row = self.snapshot.row_of(memory_id)
-        kind = KINDS[self.snapshot.columns.kind[row]]
-        rivals = [h for h in self.hits if not self.settings.per_kind or h.memory.kind == kind]
-        last = self.snapshot.row_of(rivals[-1].memory.id) if rivals else None
-        return why_not(self.scoring, row, last)
+        return why_not(self.scoring, row, self._asked_with)
+
+    def _asked_with(self, settings: RetrievalSettings) -> Scoring:
+        return score(self.snapshot, self.task, self.scoring.vector, settings)
 
     def as_recorded(self, *, actor: str, made_at_us: int) -> RecordedRetrieval:
         """The row that the ledger keeps. Raises InvalidBatchError when it ran on a plan."""
@@ -85,16 +85,23 @@ class Retrieval:
         )
 
 
+def score(
+    snapshot: Snapshot, task: str, vector: NDArray[np.floating], settings: RetrievalSettings
+) -> Scoring:
+    """The scores of a snapshot's memories for a task, before anything is picked."""
+    words = lexical_scores(snapshot, task, settings) if settings.lexical_weight else None
+    return Scoring(snapshot, vector, settings, words)
+
+
 def retrieve(
     snapshot: Snapshot,
     task: str,
     vector: NDArray[np.floating],
     settings: RetrievalSettings | None = None,
 ) -> Retrieval:
-    """Rank a snapshot's memories for a task whose unit vector is `vector` (d,)."""
+    """Rank a snapshot's memories for a task whose vector is `vector` (d,)."""
     settings = settings or RetrievalSettings()
-    words = lexical_scores(snapshot, task, settings) if settings.lexical_weight else None
-    scoring = Scoring(snapshot, vector, settings, words)
+    scoring = score(snapshot, task, vector, settings)
     if settings.per_kind:
         chosen = settings.kinds or KINDS
         rows = np.concatenate([scoring.best(settings.per_kind, kind) for kind in chosen])
@@ -108,6 +115,28 @@ def retrieve(
         for rank, (row, part) in enumerate(zip(rows, parts, strict=True), start=1)
     )
     return Retrieval(task, settings, hits, scoring)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory near another one."""
+
+    memory: Memory
+    similarity: float
+    """Cosine, in [-1, 1]."""
+
+
+def nearest(snapshot: Snapshot, memory_id: int, *, limit: int = 10) -> tuple[Neighbour, ...]:
+    """The memories most similar to one, best first. Raises MemoryNotFoundError."""
+    own = snapshot.row_of(memory_id)
+    plain = RetrievalSettings(limit=limit + 1, confidence_weight=0.0)
+    scoring = Scoring(snapshot, snapshot.vector_of(memory_id), plain)
+    rows = [row for row in scoring.best(limit + 1) if row != own][:limit]
+    similarities = scoring.exact(np.array(rows, dtype=np.int64))
+    return tuple(
+        Neighbour(snapshot.at(int(row)), float(similarity))
+        for row, similarity in zip(rows, similarities, strict=True)
+    )
 
 
 # -- domains --------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ in float64, so that equal texts score equally wherever they stand, and ties go b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,15 @@ from memory_core.records import Kind
 from memory_core.settings import RetrievalSettings
 from memory_core.snapshot import Snapshot
 
-SLACK = 5e-6
-"""More than the float32 product and the float64 one can differ by."""
+
+def slack(dimension: int) -> float:
+    """More than two approximate scores can be apart when their exact ones are equal.
+
+    A float32 product of two unit vectors of d numbers is off by less than d·2⁻²⁴, in whatever
+    order it is summed; the few operations after it and the rounding of the vectors add less than
+    16 such units, and there are two scores.
+    """
+    return 2 * (dimension + 16) * 2.0**-24
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,13 @@ def eligible_rows(
     return np.flatnonzero(mask)
 
 
+def _unit(vector: NDArray[np.floating]) -> NDArray[np.floating]:
+    """The vector at length 1; as it is where it has that length, or none."""
+    wide = np.asarray(vector, dtype=np.float64)
+    norm = float(np.sqrt((wide * wide).sum()))
+    return vector if norm == 0 or abs(norm - 1) < 1e-6 else wide / norm
+
+
 class Scoring:
     """The scores of a snapshot's memories for one query."""
 
@@ -78,12 +93,13 @@ class Scoring:
         settings: RetrievalSettings,
         lexical: NDArray[np.floating] | None = None,
     ) -> None:
-        """`vector` (d,) unit; `lexical` (n,) in [0, 1], 0 for the ineligible."""
+        """`vector` (d,) of any length; `lexical` (n,) in [0, 1], 0 for the ineligible."""
         self.snapshot = snapshot
-        self.vector = vector
+        self.vector = _unit(vector)
         self.settings = settings
         self.lexical = lexical
         self.rows = eligible_rows(snapshot, settings.domains, settings.kinds)
+        self.slack = slack(len(vector))
         self.base = self._base()
 
     def _base(self) -> NDArray[np.float32]:
@@ -94,11 +110,15 @@ class Scoring:
             base = base * np.float32(1 - mu) + self.lexical.astype(np.float32) * np.float32(mu)
         return base
 
-    def approximate(self) -> NDArray[np.float64]:
-        """(n,) every memory's score within SLACK, eligible or not."""
+    def approximate(self) -> NDArray[np.float32]:
+        """(n,) every memory's score within `slack`, eligible or not, in float32."""
         weight = self.settings.confidence_weight
-        scores = np.multiply(self.base, 1 - weight, dtype=np.float64)
-        return scores + weight * self.snapshot.columns.confidence if weight else scores
+        if not weight:
+            return self.base
+        scores = self.snapshot.columns.confidence.astype(np.float32)
+        scores *= np.float32(weight)
+        scores += self.base * np.float32(1 - weight)
+        return scores
 
     def weights(self) -> tuple[float, float, float]:
         """Of similarity, lexical score and confidence; they sum to 1."""
@@ -130,6 +150,12 @@ class Scoring:
             scores += by_words * self.lexical[rows]
         return scores + by_confidence * self.snapshot.columns.confidence[rows]
 
+    def reweighted(self, confidence_weight: float) -> Scoring:
+        """The same but for the share of confidence."""
+        other = copy(self)
+        other.settings = replace(self.settings, confidence_weight=confidence_weight)
+        return other
+
     def best(self, limit: int, kind: Kind | None = None) -> NDArray[np.int64]:
         """The rows of the first `limit` eligible memories (of a kind), best first."""
         rows = self.rows_of_kind(kind)
@@ -138,7 +164,7 @@ class Scoring:
             scores = scores[rows]
         if limit < len(scores):
             last = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-            near = np.flatnonzero(scores >= last - SLACK)
+            near = np.flatnonzero(scores >= last - self.slack)
         else:
             near = np.arange(len(scores))
         candidates = near if rows is None else rows[near]
@@ -153,7 +179,8 @@ class Scoring:
         of_kind = self.snapshot.columns.kind == KIND_CODES[kind]
         if self.rows is None:
             return np.flatnonzero(of_kind)
-        return self.rows[of_kind[self.rows]]
+        rows: NDArray[np.int64] = self.rows[of_kind[self.rows]]
+        return rows
 
     def rank(self, row: int, kind: Kind | None = None) -> int:
         """The exact place of an eligible row among the eligible (of a kind), from 1."""
@@ -162,8 +189,8 @@ class Scoring:
         own = scores[row]
         if rows is not None:
             scores = scores[rows]
-        ahead = int(np.count_nonzero(scores > own + SLACK))
-        near = np.flatnonzero(np.abs(scores - own) <= SLACK)
+        ahead = int(np.count_nonzero(scores > own + self.slack))
+        near = np.flatnonzero(np.abs(scores - own) <= self.slack)
         rivals = near if rows is None else rows[near]
         exact = self.exact(np.append(rivals, row))
         before = (exact[:-1] > exact[-1]) | ((exact[:-1] == exact[-1]) & (rivals < row))

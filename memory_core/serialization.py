@@ -7,8 +7,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memory_core.errors import StoreCorruptError
-from memory_core.operations import Add, Adjust, Delete, Merge, Modify, Operation, Restore
+from memory_core.errors import InvalidBatchError, StoreCorruptError
+from memory_core.operations import (
+    Add,
+    Adjust,
+    Delete,
+    Merge,
+    Modify,
+    Operation,
+    Restore,
+    touched_ids,
+)
 from memory_core.records import (
     DETAIL_OF_KIND,
     Detail,
@@ -92,6 +101,29 @@ def operation_to_dict(operation: Operation) -> dict[str, Any]:
         fields["provenance"] = provenance_to_dict(fields["provenance"])
     fields["evidence"] = [dataclasses.asdict(item) for item in operation.evidence]
     return {"operation": _NAMES[type(operation)], **fields}
+
+
+def check_proposable(operation: Operation) -> None:
+    """Raise InvalidBatchError for an operation that no file can hold or that needs another one.
+
+    Whether it breaks a rule of memories is not looked at.
+    """
+    if type(operation) not in _NAMES:
+        raise InvalidBatchError(
+            f"{type(operation).__name__} is not an operation; known: {', '.join(OPERATIONS)}."
+        )
+    if any(isinstance(i, int) and i < 0 for i in touched_ids(operation)):
+        raise InvalidBatchError(
+            "A proposal is decided on its own, so it cannot name a memory that another operation "
+            "of its batch would add. Propose that one first."
+        )
+    try:
+        dumps(operation_to_dict(operation)).encode()
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise InvalidBatchError(
+            f"This {type(operation).__name__} cannot be written down: {error}. Use text, whole "
+            "numbers, finite numbers and the details that belong to kinds."
+        ) from error
 
 
 def operation_from_dict(value: Mapping[str, Any]) -> Operation:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from memory_core.errors import MemoryCoreError
 from memory_core.records import KINDS, Kind
+
+
+class SettingsError(MemoryCoreError, ValueError):
+    """A setting is outside its bounds; the message names it and them."""
 
 
 def _require(holds: bool, message: str) -> None:
@@ -14,8 +20,34 @@ def _require(holds: bool, message: str) -> None:
         raise SettingsError(message)
 
 
-class SettingsError(MemoryCoreError, ValueError):
-    """A setting is outside its bounds; the message names it and them."""
+def _names(value: Any, setting: str) -> tuple[str, ...]:
+    """Names in lower case, each once; a lone one is one, not a sequence of letters."""
+    names = (value,) if isinstance(value, str) else () if value is None else value
+    _require(
+        isinstance(names, Iterable) and all(isinstance(name, str) for name in names),
+        f"`{setting}` must be names, or None for all; it is {value!r}.",
+    )
+    return tuple(dict.fromkeys(name.strip().lower() for name in names))
+
+
+def _count(value: Any, setting: str, least: int = 1) -> int:
+    """A whole number from `least` up, NumPy's too."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        count = least - 1
+    _require(
+        count >= least and not isinstance(value, bool),
+        f"`{setting}` must be a whole number, {least} or more; it is {value!r}.",
+    )
+    return count
+
+
+def _share(value: Any, setting: str) -> float:
+    """A number in [0, 1]; a NaN is none."""
+    number = isinstance(value, int | float) or hasattr(value, "__float__")
+    _require(number and 0 <= value <= 1, f"`{setting}` must lie in [0, 1]; it is {value!r}.")
+    return float(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +68,20 @@ class RetrievalSettings:
     """So many hits of each kind; replaces `limit`."""
 
     def __post_init__(self) -> None:
-        domains = (self.domains,) if isinstance(self.domains, str) else tuple(self.domains or ())
-        kinds = (self.kinds,) if isinstance(self.kinds, str) else tuple(self.kinds or ())
-        domains = tuple(dict.fromkeys(str(domain).strip().lower() for domain in domains))
-        object.__setattr__(self, "domains", domains or None)
-        object.__setattr__(self, "kinds", kinds or None)
-        _require(int(self.limit) == self.limit and self.limit >= 1, "`limit` must be 1 or more.")
-        for name in ("confidence_weight", "lexical_weight"):
-            value = getattr(self, name)
-            _require(0 <= value <= 1, f"`{name}` must lie in [0, 1]; it is {value}.")
-        unknown = [kind for kind in kinds if kind not in KINDS]
-        _require(not unknown, f"Unknown kind {unknown[:1]}; known: {', '.join(KINDS)}.")
-        _require(
-            self.per_kind is None or self.per_kind >= 1, "`per_kind` must be 1 or more, or None."
-        )
+        kinds = _names(self.kinds, "kinds")
+        for kind in kinds:
+            _require(kind in KINDS, f"Unknown kind {kind!r}; known: {', '.join(KINDS)}.")
+        per_kind = None if self.per_kind is None else _count(self.per_kind, "per_kind")
+        plain: dict[str, object] = {
+            "limit": _count(self.limit, "limit"),
+            "confidence_weight": _share(self.confidence_weight, "confidence_weight"),
+            "lexical_weight": _share(self.lexical_weight, "lexical_weight"),
+            "domains": _names(self.domains, "domains") or None,
+            "kinds": kinds or None,
+            "per_kind": per_kind,
+        }
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
 
 
 PRESETS: dict[str, RetrievalSettings] = {
@@ -80,6 +112,8 @@ class CompressionSettings:
     delta: float = 0.3
     rescore: bool = True
     """Hybrid: measure distances anew after each drop, so that of two twins one stays."""
+    merge: bool = False
+    """Diversity: merge a cluster into the memory that stays, instead of dropping the others."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -88,10 +122,16 @@ class CompressionSettings:
             self.strategy in strategies,
             f"Unknown strategy {self.strategy!r}; known: {', '.join(strategies)}.",
         )
-        _require(self.capacity >= 0, "`capacity` must be 0 or more.")
-        _require(0 <= self.fraction < 1, "`fraction` must lie in [0, 1).")
-        _require(self.decay > 0, "`decay` must be above 0.")
-        _require(0 <= self.minimum_weight <= 1, "`minimum_weight` must lie in [0, 1].")
-        for name in ("alpha", "beta", "gamma", "delta"):
+        for name in ("capacity", "seed"):
+            object.__setattr__(self, name, _count(getattr(self, name), name, least=0))
+        _require(
+            0 <= self.fraction < 1, f"`fraction` must lie in [0, 1); it is {self.fraction}."
+        )
+        _share(self.minimum_weight, "minimum_weight")
+        for name in ("decay", "alpha", "beta", "gamma", "delta"):
             value = getattr(self, name)
             _require(0 < value < float("inf"), f"`{name}` must be above 0; it is {value}.")
+        _require(
+            not self.merge or self.strategy == "diversity",
+            f"`merge` is an option of diversity; the strategy is {self.strategy}.",
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from memory_core.columns import KIND_CODES, Columns, Pool, columns_of
 from memory_core.errors import MemoryNotFoundError
-from memory_core.records import KINDS, Kind, Memory
+from memory_core.records import DIMENSION, KINDS, Kind, Memory
+from memory_core.validation import shown
+
+_LARGEST = 2**63 - 1
+ROWS_AT_ONCE = 4_096
+"""Vectors widened to float64 together: 12 MB."""
 
 
 class Snapshot:
@@ -29,7 +34,7 @@ class Snapshot:
         """Session index at this revision."""
 
     @classmethod
-    def empty(cls, dimension: int = 384) -> Snapshot:
+    def empty(cls, dimension: int = DIMENSION) -> Snapshot:
         pool = Pool(dimension)
         return cls(columns_of((), (), pool), pool, revision=0, epoch=0)
 
@@ -42,10 +47,13 @@ class Snapshot:
         revision: int | None = None,
         epoch: int | None = None,
     ) -> Snapshot:
-        """A snapshot of memories that no bank holds; `vectors` (n, d) in the same order."""
-        matrix = np.asarray(vectors, dtype=np.float32).reshape(len(memories), -1)
-        pool = Pool(matrix.shape[1] or 384, capacity=max(len(memories), 1))
-        rows = pool.append([m.text for m in memories], matrix)
+        """A snapshot of memories that no bank holds; `vectors` (n, d) in the same order.
+
+        Vectors of another length than 1 are scaled to it.
+        """
+        matrix = _unit_rows(np.asarray(vectors, dtype=np.float32), len(memories))
+        pool = Pool(matrix.shape[1], capacity=max(len(memories), 1))
+        rows = pool.put([m.text for m in memories], matrix)
         latest = max((m.epoch for m in memories), default=0)
         columns = columns_of(memories, rows, pool).in_order()
         return cls(columns, pool, revision=revision, epoch=latest if epoch is None else epoch)
@@ -57,8 +65,11 @@ class Snapshot:
         name = "planned" if self.revision is None else f"revision {self.revision}"
         return f"<Snapshot {name}: {len(self)} memories, session {self.epoch}>"
 
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.memories)
+
     def __contains__(self, memory_id: object) -> bool:
-        return isinstance(memory_id, int | np.integer) and self._find(int(memory_id)) is not None
+        return self._find(memory_id) is not None
 
     # -- rows ---------------------------------------------------------------------------------
 
@@ -72,13 +83,17 @@ class Snapshot:
         """How many rows have ids of the bank; the planned ones follow."""
         return int(np.count_nonzero(self.ids > 0))
 
-    def _find(self, memory_id: int) -> int | None:
+    def _find(self, memory_id: object) -> int | None:
+        if isinstance(memory_id, bool) or not isinstance(memory_id, int | np.integer):
+            return None
+        sought, start, ids = int(memory_id), 0, self.ids[: self._committed]
         # Two sorted runs: committed ids ascend, provisional ones (-1, -2, …) ascend in size.
-        ids, start = self.ids[: self._committed], 0
-        if memory_id < 0:
-            ids, start, memory_id = -self.ids[self._committed :], self._committed, -memory_id
-        row = int(np.searchsorted(ids, memory_id))
-        return start + row if row < len(ids) and ids[row] == memory_id else None
+        if sought < 0:
+            sought, start, ids = -sought, self._committed, -self.ids[self._committed :]
+        if sought > _LARGEST:
+            return None
+        row = int(np.searchsorted(ids, sought))
+        return start + row if row < len(ids) and ids[row] == sought else None
 
     def row_of(self, memory_id: int) -> int:
         """The row of a memory. Raises MemoryNotFoundError."""
@@ -86,7 +101,7 @@ class Snapshot:
         if row is None:
             where = "the plan" if self.revision is None else f"revision {self.revision}"
             raise MemoryNotFoundError(
-                f"There is no memory {memory_id} in {where}. It may have been deleted or merged; "
+                f"There is no memory {shown(memory_id)} in {where}. It may have been deleted or merged; "
                 "its history tells."
             )
         return row
@@ -130,9 +145,9 @@ class Snapshot:
 
     def domain_counts(self) -> dict[str, int]:
         """Memories in each domain, by name."""
-        codes, counts = np.unique(self.columns.domain, return_counts=True)
-        names = [self.pool.domains.value(int(code)) for code in codes]
-        return dict(sorted(zip(names, counts.tolist(), strict=True)))
+        counts = np.bincount(self.columns.domain)
+        codes = np.flatnonzero(counts).tolist()
+        return dict(sorted((self.pool.domains.value(code), int(counts[code])) for code in codes))
 
     def kind_counts(self) -> dict[Kind, int]:
         counts = np.bincount(self.columns.kind, minlength=len(KINDS))
@@ -151,13 +166,14 @@ class Snapshot:
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
         """(n, d) float32, unit rows, in the order of `memories`; read-only."""
-        view = self.pool.matrix[self._run] if self._run else self.pool.matrix[self.columns.text]
+        view = self.pool.matrix[self._run] if self._run else self.pool.gathered(self.columns.text)
         view.flags.writeable = False
         return view
 
     def vector_of(self, memory_id: int) -> NDArray[np.float32]:
-        """(d,) the unit vector of one memory. Raises MemoryNotFoundError."""
+        """(d,) the unit vector of one memory, read-only. Raises MemoryNotFoundError."""
         vector: NDArray[np.float32] = self.pool.matrix[self.columns.text[self.row_of(memory_id)]]
+        vector.flags.writeable = False
         return vector
 
     def similarities(self, vector: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -176,9 +192,15 @@ class Snapshot:
     ) -> NDArray[np.float64]:
         """Cosine `q·v / (|q||v|)` of some rows in float64: the same for the same text, anywhere."""
         q = np.asarray(vector, dtype=np.float64)
-        v = self.pool.matrix[self.columns.text[rows]].astype(np.float64)
-        norms = np.sqrt((v * v).sum(axis=1)) * np.sqrt((q * q).sum())
-        return (v * q).sum(axis=1) / np.where(norms == 0, 1, norms)
+        length = np.sqrt((q * q).sum())
+        cosines = np.empty(len(rows))
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            block = self.columns.text[rows[start : start + ROWS_AT_ONCE]]
+            v = self.pool.matrix[block].astype(np.float64)
+            norms = np.sqrt((v * v).sum(axis=1)) * length
+            products = (v * q).sum(axis=1)
+            cosines[start : start + ROWS_AT_ONCE] = products / np.where(norms == 0, 1, norms)
+        return cosines
 
     # -- other snapshots ----------------------------------------------------------------------
 
@@ -194,13 +216,19 @@ class Snapshot:
 
         `vectors` holds those of texts that this snapshot does not have under the same id.
         """
-        leaving = np.array(sorted({*removed, *(m.id for m in put)}), dtype=np.int64)
         columns = self.columns
-        if len(leaving):
-            columns = columns.take(~np.isin(self.ids, leaving))
-        if put:
-            rows = self._text_rows(put, vectors or {})
-            columns = columns.concatenate(columns_of(put, rows, self.pool)).in_order()
+        changed = [memory for memory in put if memory.id in self]
+        fresh = [memory for memory in put if memory.id not in self]
+        rows = iter(self._text_rows((*changed, *fresh), vectors or {}))
+        if changed:
+            places = np.array([self.row_of(memory.id) for memory in changed])
+            given = columns_of(changed, [next(rows) for _ in changed], self.pool)
+            columns = columns.replace(places, given)
+        leaving = [self.row_of(memory_id) for memory_id in {*removed} - {m.id for m in put}]
+        if leaving:
+            columns = columns.take(np.delete(np.arange(len(self)), leaving))
+        if fresh:
+            columns = columns.concatenate(columns_of(fresh, list(rows), self.pool)).in_order()
         return Snapshot(
             columns, self.pool, revision=None, epoch=self.epoch if epoch is None else epoch
         )
@@ -218,8 +246,19 @@ class Snapshot:
                 fresh.setdefault(memory.text, len(fresh))
                 rows.append(None)
         if fresh:
-            added = self.pool.append(list(fresh), np.stack([vectors[text] for text in fresh]))
+            added = self.pool.put(list(fresh), np.stack([vectors[text] for text in fresh]))
         return [
             int(added[fresh[m.text]]) if row is None else row
             for m, row in zip(memories, rows, strict=True)
         ]
+
+
+def _unit_rows(matrix: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """(count, d) with each row of length 1, but for rows of zeros; unit rows stay as they are."""
+    if not count:
+        return matrix.reshape(0, matrix.shape[-1] if matrix.ndim == 2 else DIMENSION)
+    wide = matrix.reshape(count, -1).astype(np.float64)
+    norms = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
+    norms[(norms == 0) | (np.abs(norms - 1) < 1e-6)] = 1.0
+    unit: NDArray[np.float32] = (wide / norms).astype(np.float32)
+    return unit

@@ -1,22 +1,25 @@
 """Persistence: one DuckDB file, revisions of memories, and what is kept beside them.
 
-Only this package imports duckdb. `Store` hands out transactions; `revisions`, `ledger`, `texts`
-and `schema` hold what can be done within one.
+Only this package imports duckdb. `Store` hands out transactions; `revisions`, `commits`, `ledger`,
+`texts` and `schema` hold what can be done within one.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from duckdb import DuckDBPyConnection
 
-from memory_core.errors import StorePermissionError
-from memory_core.store import ledger, revisions, schema, texts
-from memory_core.store.unit import create, transaction, wal_path
+from memory_core.errors import StoreError
+from memory_core.store import commits, ledger, revisions, schema, texts
+from memory_core.store.lock import refusal
+from memory_core.store.log import log_path
+from memory_core.store.unit import create, remove_building, transaction
 
-__all__ = ["Store", "ledger", "revisions", "schema", "texts"]
+__all__ = ["Store", "commits", "ledger", "revisions", "schema", "texts"]
 
 WAIT = 30.0
 """Seconds that a unit of work waits for those before it."""
@@ -26,45 +29,52 @@ class Store:
     """A bank's file. It is open only while a unit of work runs."""
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float = WAIT) -> None:
-        # The folder is resolved, the file is not: two names of one bank in one folder are rare,
-        # two names of one folder (a link, a relative path) are not.
-        given = Path(path).expanduser()
-        self.path = given.parent.resolve() / given.name
+        self.path = _resolved(path)
         self.timeout = timeout
 
     def create(self, model: str, settings: dict[str, str]) -> None:
         """Make the bank where there is none; `settings` are those it is born with."""
-        if not self.path.parent.is_dir():
-            raise StorePermissionError(
-                f"The folder {self.path.parent} does not exist. Create it first."
-            )
         create(
             self.path, lambda connection: schema.build(connection, model, settings), self.timeout
         )
 
     def upgrade(self) -> None:
         """Bring the tables of an older bank to this version. Raises NewerStoreError and others."""
-        with self.reading("open") as connection:
+        with transaction(self.path, "open", timeout=self.timeout, write=False) as connection:
+            remove_building(self.path)
             version = schema.read_version(connection, self.path)
         if version != len(schema.MIGRATIONS):
-            with self.writing("upgrade") as connection:
+            with transaction(self.path, "upgrade", timeout=self.timeout, write=True) as connection:
                 schema.upgrade(connection, self.path)
 
     def exists(self) -> bool:
-        return self.path.exists()
+        """Whether anything lies at the path. Raises StoreError where that cannot be seen."""
+        try:
+            self.path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise refusal(error, self.path) from error
+        return True
 
-    def reading(self, verb: str) -> AbstractContextManager[DuckDBPyConnection]:
+    @contextmanager
+    def reading(self, verb: str) -> Iterator[DuckDBPyConnection]:
         """A unit of work that changes nothing. `verb` is what others are told that we do."""
-        return transaction(self.path, verb, timeout=self.timeout, write=False)
+        with transaction(self.path, verb, timeout=self.timeout, write=False) as connection:
+            schema.require_current(connection, self.path)
+            yield connection
 
-    def writing(self, verb: str) -> AbstractContextManager[DuckDBPyConnection]:
+    @contextmanager
+    def writing(self, verb: str) -> Iterator[DuckDBPyConnection]:
         """A unit of work: all that is done in it, or nothing."""
-        return transaction(self.path, verb, timeout=self.timeout, write=True)
+        with transaction(self.path, verb, timeout=self.timeout, write=True) as connection:
+            schema.require_current(connection, self.path)
+            yield connection
 
     def signature(self) -> tuple[int, ...]:
         """What changes when the file does, by `stat` alone: nothing is opened or waited for."""
         signature: list[int] = []
-        for path in (self.path, wal_path(self.path)):
+        for path in (self.path, log_path(self.path)):
             try:
                 stat = path.stat()
             except OSError:
@@ -72,3 +82,20 @@ class Store:
             else:
                 signature += (stat.st_ino, stat.st_size, stat.st_mtime_ns)
         return tuple(signature)
+
+
+def _resolved(path: str | os.PathLike[str]) -> Path:
+    """The one name of a file that may have many: a lock and a log go by it."""
+    try:
+        resolved = Path(path).expanduser().resolve()
+    except (OSError, RuntimeError) as error:
+        raise StoreError(f"{path} leads nowhere: {error}. Choose another path.") from error
+    # DuckDB takes what follows a question mark for options, and version 2 reads a backslash as a
+    # slash: its log would lie elsewhere than where we look for it.
+    strange = [sign for sign in ("?", "\\") if sign in str(resolved) and sign != os.sep]
+    if strange:
+        raise StoreError(
+            f"{resolved} has a “{strange[0]}” in it, which DuckDB reads as something else. Choose "
+            "a path without."
+        )
+    return resolved

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
@@ -12,16 +13,15 @@ from duckdb import DuckDBPyConnection
 from memory_core.errors import InvalidBatchError, MemoryNotFoundError
 from memory_core.operations import Operation, Proposal, ProposalState
 from memory_core.records import RecordedHit, RecordedRetrieval, SavedQuery
-from memory_core.serialization import dumps, operation_from_dict, operation_to_dict
-from memory_core.store.texts import registered
+from memory_core.serialization import operation_from_dict, operation_to_dict
+from memory_core.store.rows import execute, first, json_text, only, registered, rows
 
 
 def _taken(connection: DuckDBPyConnection, name: str, count: int = 1) -> int:
     """The first of `count` new ids of a table."""
-    row = connection.execute(f"select {name} from counter").fetchone()
-    assert row is not None
-    connection.execute(f"update counter set {name} = ?", [row[0] + count])
-    return int(row[0])
+    (taken,) = only(connection, f"select {name} from counter")
+    execute(connection, f"update counter set {name} = ?", [taken + count])
+    return int(taken)
 
 
 # -- queries and judgements ---------------------------------------------------------------------
@@ -29,16 +29,19 @@ def _taken(connection: DuckDBPyConnection, name: str, count: int = 1) -> int:
 
 def read_queries(connection: DuckDBPyConnection) -> tuple[SavedQuery, ...]:
     grades: dict[int, dict[int, int]] = {}
-    rows = connection.execute("select query_id, memory_id, grade from judgement").fetchall()
-    for query_id, memory_id, grade in rows:
+    judged = rows(connection, "select query_id, memory_id, grade from judgement order by memory_id")
+    for query_id, memory_id, grade in judged:
         grades.setdefault(query_id, {})[memory_id] = grade
-    rows = connection.execute("""
+    found = rows(
+        connection,
+        """
         select query.id, text.text, query.domains
         from query join text on text.id = query.text_id order by query.id
-    """).fetchall()
+        """,
+    )
     return tuple(
         SavedQuery(query_id, task, tuple(json.loads(domains)), grades.get(query_id, {}))
-        for query_id, task, domains in rows
+        for query_id, task, domains in found
     )
 
 
@@ -51,21 +54,22 @@ def put_query(
     made_at_us: int,
 ) -> int:
     query_id = _taken(connection, "query")
-    connection.execute(
+    execute(
+        connection,
         "insert into query values (?, ?, ?, ?, ?)",
-        [query_id, text_id, dumps(list(domains)), actor, made_at_us],
+        [query_id, text_id, json_text(list(domains), "domain"), actor, made_at_us],
     )
     return query_id
 
 
 def delete_query(connection: DuckDBPyConnection, query_id: int) -> None:
     _require_query(connection, query_id)
-    connection.execute("delete from judgement where query_id = ?", [query_id])
-    connection.execute("delete from query where id = ?", [query_id])
+    execute(connection, "delete from judgement where query_id = ?", [query_id])
+    execute(connection, "delete from query where id = ?", [query_id])
 
 
 def _require_query(connection: DuckDBPyConnection, query_id: int) -> None:
-    if not connection.execute("select 1 from query where id = ?", [query_id]).fetchone():
+    if not first(connection, "select 1 from query where id = ?", [query_id]):
         raise MemoryNotFoundError(
             f"There is no saved query {query_id}; `bank.queries()` lists them."
         )
@@ -82,16 +86,13 @@ def put_judgements(
     """Set the grades of memories for a query; None takes a grade back."""
     _require_query(connection, query_id)
     registered(connection, "graded", {"id": pa.array(list(grades), pa.int64())})
-    known = {
-        row[0]
-        for row in connection.execute(
-            "select distinct memory.id from memory join graded on graded.id = memory.id"
-        ).fetchall()
-    }
+    query = "select distinct memory.id from memory join graded on graded.id = memory.id"
+    known = {memory_id for (memory_id,) in rows(connection, query)}
     unknown = [memory_id for memory_id in grades if memory_id not in known]
     if unknown:
         raise MemoryNotFoundError(f"There never was a memory {unknown[0]}; it is not judged.")
-    connection.execute(
+    execute(
+        connection,
         "delete from judgement where query_id = ? and memory_id in (select id from graded)",
         [query_id],
     )
@@ -100,7 +101,8 @@ def put_judgements(
     if kept:
         columns = {"id": list(kept), "grade": list(kept.values())}
         registered(connection, "graded", columns)
-        connection.execute(
+        execute(
+            connection,
             "insert into judgement select ?, id, grade, ?, ? from graded",
             [query_id, actor, made_at_us],
         )
@@ -116,34 +118,29 @@ _PROPOSAL = """
 """
 
 
-def _proposal(row: Sequence[object]) -> Proposal:
+def _proposal(row: Sequence[Any]) -> Proposal:
     proposal_id, group, operation, *fields = row
-    decoded = operation_from_dict(json.loads(str(operation)))
-    return Proposal(proposal_id, group, decoded, *fields)  # type: ignore[arg-type]
+    return Proposal(proposal_id, group, operation_from_dict(json.loads(operation)), *fields)
 
 
 def read_proposals(
     connection: DuckDBPyConnection, state: ProposalState | None = None
 ) -> tuple[Proposal, ...]:
-    rows = connection.execute(
-        _PROPOSAL + "where ? is null or state = ? order by id", [state, state]
-    ).fetchall()
-    return tuple(_proposal(row) for row in rows)
+    query = _PROPOSAL + "where ? is null or state = ? order by id"
+    return tuple(_proposal(row) for row in rows(connection, query, [state, state]))
 
 
 def count_proposals(connection: DuckDBPyConnection, state: ProposalState) -> int:
-    row = connection.execute("select count(*) from proposal where state = ?", [state]).fetchone()
-    return int(row[0]) if row else 0
+    (count,) = only(connection, "select count(*) from proposal where state = ?", [state])
+    return int(count)
 
 
 def find_proposals(connection: DuckDBPyConnection, ids: Sequence[int]) -> tuple[Proposal, ...]:
     """Proposals in the order of their ids. Raises MemoryNotFoundError for an unknown one."""
     registered(connection, "asked", {"id": pa.array(ids, pa.int64())})
-    rows = connection.execute(
-        _PROPOSAL + "where id in (select id from asked) order by id"
-    ).fetchall()
+    query = _PROPOSAL + "where id in (select id from asked) order by id"
+    found = tuple(_proposal(row) for row in rows(connection, query))
     connection.unregister("asked")
-    found = tuple(_proposal(row) for row in rows)
     missing = set(ids) - {proposal.id for proposal in found}
     if missing:
         raise MemoryNotFoundError(f"There is no proposal {min(missing)}.")
@@ -162,18 +159,18 @@ def put_proposals(
     base_revision: int,
 ) -> tuple[int, ...]:
     """Store operations as pending; their ids. Proposing a batch again returns the same ids."""
-    rows = connection.execute(
-        "select id from proposal where batch_key = ? order by id", [batch_key]
-    ).fetchall()
-    if rows:
-        return tuple(row[0] for row in rows)
+    query = "select id from proposal where batch_key = ? order by id"
+    known = tuple(proposal_id for (proposal_id,) in rows(connection, query, [batch_key]))
+    if known:
+        return known
     if not operations:
         return ()
     first = _taken(connection, "proposal", len(operations))
     ids = list(range(first, first + len(operations)))
-    columns = {"id": ids, "operation": [dumps(operation_to_dict(o)) for o in operations]}
-    registered(connection, "proposed", columns)
-    connection.execute(
+    encoded = [json_text(operation_to_dict(o), "proposal") for o in operations]
+    registered(connection, "proposed", {"id": ids, "operation": encoded})
+    execute(
+        connection,
         """
         insert into proposal
         select id, ?, operation, ?, ?, ?, ?, ?, 'pending', '', '', null, null from proposed
@@ -195,7 +192,8 @@ def decide_proposals(
     revision: int | None,
 ) -> None:
     registered(connection, "decided", {"id": pa.array(ids, pa.int64())})
-    connection.execute(
+    execute(
+        connection,
         """
         update proposal
         set state = ?, decided_by = ?, decision_reason = ?, decided_at = ?, revision = ?
@@ -215,22 +213,22 @@ _RETRIEVAL = """
 """
 
 
-def _retrieval(row: Sequence[object]) -> RecordedRetrieval:
+def _retrieval(row: Sequence[Any]) -> RecordedRetrieval:
     retrieval_id, task, revision, epoch, settings, hits, *fields = row
-    decoded = tuple(RecordedHit(**hit) for hit in json.loads(str(hits)))
+    decoded = tuple(RecordedHit(**hit) for hit in json.loads(hits))
     return RecordedRetrieval(
-        retrieval_id, task, revision, epoch, json.loads(str(settings)), decoded, *fields
-    )  # type: ignore[arg-type, unused-ignore]
+        retrieval_id, task, revision, epoch, json.loads(settings), decoded, *fields
+    )
 
 
 def read_retrievals(connection: DuckDBPyConnection) -> tuple[RecordedRetrieval, ...]:
     """The ledger, oldest first."""
-    rows = connection.execute(_RETRIEVAL + "order by made_at, retrieval.id").fetchall()
-    return tuple(_retrieval(row) for row in rows)
+    query = _RETRIEVAL + "order by made_at, retrieval.id"
+    return tuple(_retrieval(row) for row in rows(connection, query))
 
 
 def find_retrieval(connection: DuckDBPyConnection, retrieval_id: str) -> RecordedRetrieval | None:
-    row = connection.execute(_RETRIEVAL + "where retrieval.id = ?", [retrieval_id]).fetchone()
+    row = first(connection, _RETRIEVAL + "where retrieval.id = ?", [retrieval_id])
     return None if row is None else _retrieval(row)
 
 
@@ -241,10 +239,11 @@ def put_retrieval(
     if find_retrieval(connection, recorded.id) is not None:
         return
     r = recorded
-    connection.execute(
+    execute(
+        connection,
         "insert into retrieval values (?, ?, ?, ?, ?, ?, ?, ?, ?, null, null, null)",
-        [r.id, text_id, r.revision, r.epoch, dumps(dict(r.settings)), _hits(r.hits), r.injection,
-         r.actor, r.made_at_us],
+        [r.id, text_id, r.revision, r.epoch, json_text(dict(r.settings), "settings"),
+         _hits(r.hits), r.injection, r.actor, r.made_at_us],
     )  # fmt: skip
 
 
@@ -258,18 +257,19 @@ def put_outcome(
     revision: int,
 ) -> None:
     """Write a retrieval's outcome. Raises InvalidBatchError when it has one."""
-    row = connection.execute(
+    (written,) = only(
+        connection,
         """
         update retrieval set improved = ?, reward = ?, hits = ?, outcome_revision = ?
         where id = ? and improved is null
         """,
         [improved, reward, _hits(hits), revision, retrieval_id],
-    ).fetchone()
-    if not row or row[0] != 1:
+    )
+    if written != 1:
         raise InvalidBatchError(
             f"Retrieval {retrieval_id} has its outcome already; an outcome is recorded once."
         )
 
 
 def _hits(hits: Sequence[RecordedHit]) -> str:
-    return dumps([asdict(hit) for hit in hits])
+    return json_text([asdict(hit) for hit in hits], "hits")

@@ -14,8 +14,9 @@ from uuid import uuid4
 
 from duckdb import DuckDBPyConnection
 
-from memory_core.errors import NewerStoreError, StoreCorruptError
+from memory_core.errors import NewerStoreError, StoreCorruptError, StoreError
 from memory_core.records import BankSettings
+from memory_core.store.rows import execute, rows
 
 
 def _first_tables(connection: DuckDBPyConnection) -> None:
@@ -91,26 +92,26 @@ def build(connection: DuckDBPyConnection, model: str, settings: dict[str, str]) 
     """The tables of a new bank. `settings` are those it is born with."""
     for migration in MIGRATIONS:
         migration(connection)
-    connection.execute(
-        "insert into counter values (?, ?, 0, '', 1, 1, 1, 1, 0)", [uuid4().hex, model]
-    )
+    query = "insert into counter values (?, ?, 0, '', 1, 1, 1, 1, 0)"
+    execute(connection, query, [uuid4().hex, model])
     defaults = BankSettings()
-    rows = {
+    born = {
         "schema_version": str(len(MIGRATIONS)),
         "name": defaults.name,
         "capacity": str(defaults.capacity),
         **settings,
     }
-    connection.executemany("insert into setting values (?, ?)", list(rows.items()))
+    for name, value in born.items():
+        execute(connection, "insert into setting values (?, ?)", [name, value])
 
 
 def read_settings(connection: DuckDBPyConnection) -> dict[str, str]:
-    return dict(connection.execute("select name, value from setting").fetchall())
+    return dict(rows(connection, "select name, value from setting"))
 
 
 def write_setting(connection: DuckDBPyConnection, name: str, value: str) -> None:
-    connection.execute("delete from setting where name = ?", [name])
-    connection.execute("insert into setting values (?, ?)", [name, value])
+    execute(connection, "delete from setting where name = ?", [name])
+    execute(connection, "insert into setting values (?, ?)", [name, value])
 
 
 def read_version(connection: DuckDBPyConnection, bank: Path) -> int:
@@ -124,6 +125,12 @@ def read_version(connection: DuckDBPyConnection, bank: Path) -> int:
             "Upgrade Winnow; the bank was not changed."
         )
     return int(version)
+
+
+def require_current(connection: DuckDBPyConnection, bank: Path) -> None:
+    """Raise StoreError unless the tables are of this version, as others may have changed them."""
+    if read_version(connection, bank) != len(MIGRATIONS):
+        raise StoreError(f"{bank} has been replaced by an older bank; open it again.")
 
 
 def upgrade(connection: DuckDBPyConnection, bank: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
 from memory_core.columns import StoredTexts
+from memory_core.store.rows import batches, execute, only, registered, rows
 
 ROWS_A_BATCH = 16_384
 
@@ -19,11 +21,6 @@ def text_hash(text: str) -> int:
     """First 64 bits of the text's BLAKE2b, by which a text is looked up without an index."""
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
-
-
-def registered(connection: DuckDBPyConnection, name: str, columns: Mapping[str, object]) -> None:
-    """Make columns readable as a table: one bound list of 1,000 values costs far more."""
-    connection.register(name, pa.table(dict(columns)))
 
 
 def blobs(vectors: NDArray[np.float32]) -> pa.Array:
@@ -51,10 +48,11 @@ def _matrix(column: pa.Array, dimension: int) -> NDArray[np.float32]:
 
 def read_texts(
     connection: DuckDBPyConnection, text_ids: NDArray[np.int64], *, model: str, dimension: int
-) -> Iterator[StoredTexts]:
+) -> Generator[StoredTexts]:
     """Texts and vectors by text id, in any order, streamed in batches."""
     registered(connection, "wanted", {"id": text_ids})
-    reader = connection.execute(
+    found = batches(
+        connection,
         """
         select text.id, text.text, embedding.vector
         from wanted
@@ -63,11 +61,13 @@ def read_texts(
         where octet_length(embedding.vector) = ?
         """,
         [model, dimension * 4],
-    ).to_arrow_reader(ROWS_A_BATCH)
-    for batch in reader:
-        if len(batch):
-            ids = batch.column(0).to_numpy()
-            yield ids, batch.column(1).to_pylist(), _matrix(batch.column(2), dimension)
+        size=ROWS_A_BATCH,
+    )
+    with closing(found):
+        for batch in found:
+            if len(batch):
+                ids = batch.column(0).to_numpy()
+                yield ids, batch.column(1).to_pylist(), _matrix(batch.column(2), dimension)
     connection.unregister("wanted")
 
 
@@ -77,7 +77,8 @@ def find_texts(
     """For each text that is stored: its id, and whether it has a vector by this model."""
     hashes = pa.array([text_hash(text) for text in texts], pa.int64())
     registered(connection, "sought", {"hash": hashes, "text": pa.array(texts, pa.string())})
-    rows = connection.execute(
+    found = rows(
+        connection,
         """
         select text.text, text.id, embedding.text_id is not null
         from text
@@ -85,9 +86,9 @@ def find_texts(
         left join embedding on embedding.text_id = text.id and embedding.model = ?
         """,
         [model],
-    ).fetchall()
+    )
     connection.unregister("sought")
-    return {text: (text_id, embedded) for text, text_id, embedded in rows}
+    return {text: (text_id, embedded) for text, text_id, embedded in found}
 
 
 def put_texts(
@@ -116,7 +117,7 @@ def put_texts(
                 "text": pa.array(fresh, pa.string()),
             },
         )
-        connection.execute("insert into text select id, hash, text from fresh")
+        execute(connection, "insert into text select id, hash, text from fresh")
         connection.unregister("fresh")
     bare = [text for text in vectors if text not in known or not known[text][1]]
     put_vectors(connection, ((np.array([ids[t]]), vectors[t][None, :]) for t in bare), model=model)
@@ -127,11 +128,10 @@ def put_text(
     connection: DuckDBPyConnection, text: str, vector: NDArray[np.float32], *, model: str
 ) -> int:
     """Store one text with its vector, where it is not yet; its id."""
-    row = connection.execute("select text from counter").fetchone()
-    assert row is not None
-    ids, next_id = put_texts(connection, {text: vector}, model=model, next_id=row[0])
-    if next_id != row[0]:
-        connection.execute("update counter set text = ?", [next_id])
+    (free,) = only(connection, "select text from counter")
+    ids, next_id = put_texts(connection, {text: vector}, model=model, next_id=free)
+    if next_id != free:
+        execute(connection, "update counter set text = ?", [next_id])
     return ids[text]
 
 
@@ -148,7 +148,7 @@ def put_vectors(
     ids = np.concatenate([part[0] for part in collected])
     vectors = np.concatenate([part[1] for part in collected])
     registered(connection, "embedded", {"id": ids.astype(np.int64), "vector": blobs(vectors)})
-    connection.execute("insert into embedding select ?, id, vector from embedded", [model])
+    execute(connection, "insert into embedding select ?, id, vector from embedded", [model])
     connection.unregister("embedded")
 
 

@@ -9,7 +9,14 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core.embedding import Embedder, dimension_of, embed_by, fingerprint_of, name_of
+from memory_core.embedding import (
+    Embedder,
+    dimension_of,
+    embed_by,
+    fingerprint_of,
+    name_of,
+)
+from memory_core.records import DIMENSION
 from memory_core.store import Store
 from memory_core.store.texts import read_vectors
 
@@ -17,8 +24,10 @@ KEPT = 4_096
 
 
 def model_of(embedder: Embedder) -> str:
-    """What the store calls a model: its name and fingerprint."""
-    return f"{name_of(embedder)}@{fingerprint_of(embedder)}"
+    """What the store calls a model: name, fingerprint and, where it is not 384, dimension."""
+    dimension = dimension_of(embedder)
+    suffix = "" if dimension == DIMENSION else f"/{dimension}"
+    return f"{name_of(embedder)}@{fingerprint_of(embedder)}{suffix}"
 
 
 class VectorCache:
@@ -46,9 +55,15 @@ class VectorCache:
         if missing:
             found |= zip(missing, embed_by(self._embedder, missing), strict=True)
         with self._lock:
-            for text in found:
-                self._kept[text] = found[text]
+            for text, vector in found.items():
+                if text not in self._kept:
+                    self._kept[text] = vector.copy()  # a row alone would hold its whole matrix
                 self._kept.move_to_end(text)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return found
+
+    def warm_up(self) -> None:
+        """Have the model loaded."""
+        if not getattr(self._embedder, "ready", True):
+            embed_by(self._embedder, ["warm up"])

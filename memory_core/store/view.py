@@ -76,11 +76,13 @@ class SnapshotCache:
 
     def _refreshed(self, connection: DuckDBPyConnection) -> Snapshot:
         head = revisions.read_head(connection)
+        known, latest = self._head, self._latest
         if head.model != self._model:
             raise EncodingDriftError(
-                f"{self._store.path} is now embedded by another model; open it again."
+                f"The memories in {self._store.path} were embedded by {head.model}, and this bank "
+                f"was opened with {self._model}, whose vectors cannot be compared with those. "
+                "Open it with its own model, or embed it anew: winnow reembed."
             )
-        known, latest = self._head, self._latest
         if latest is None or known is None or not self._continues(connection, known, head):
             # Another bank in the same place, or an older copy of it: nothing known holds.
             self._pool = Pool(self._pool.dimension)

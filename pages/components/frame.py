@@ -1,0 +1,233 @@
+"""What stands on every page: which bank and revision this is, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from memory_core import MemoryBank, MemoryCoreError, Revision, RevisionNotFoundError, Snapshot
+from pages.components import banks, keys
+from pages.components.text import count, md
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The bank on the desk, at the revision that is looked at."""
+
+    bank: MemoryBank
+    snapshot: Snapshot
+    head: Snapshot
+    name: str
+    capacity: int
+    signature: tuple[int, ...]
+
+    @property
+    def is_past(self) -> bool:
+        return self.snapshot.revision != self.head.revision
+
+
+def open_desk() -> Desk:
+    """The desk of this session; where it cannot be opened, the page says why and ends."""
+    try:
+        bank = banks.current()
+        if bank is None:
+            _no_bank()
+            st.stop()
+        head = bank.snapshot()
+        signature = bank.signature()
+        name, capacity = banks.capacity(str(bank.path), signature, bank)
+        snapshot = _looked_at(bank, head)
+    except MemoryCoreError as error:
+        _cannot_open(error)
+        st.stop()
+    return Desk(bank, snapshot, head, name, capacity, signature)
+
+
+def _looked_at(bank: MemoryBank, head: Snapshot) -> Snapshot:
+    wanted = st.session_state.get(keys.REVISION)
+    if wanted is None:
+        wanted = st.query_params.get(keys.REVISION) or None
+    if wanted is None:
+        return head
+    try:
+        return bank.snapshot(int(wanted))
+    except (RevisionNotFoundError, ValueError):
+        st.session_state[keys.NOTICE] = (
+            f"There is no revision {str(wanted)[:20]}; the latest, {head.revision}, is shown."
+        )
+        return head
+
+
+# Streamlit leaves 6 rem above the first line, which no setting takes away; a desk has no lobby.
+_CLOSER = "<style>[data-testid=stMainBlockContainer] {padding-top: 4rem}</style>"
+
+
+def header(desk: Desk) -> None:
+    """The status line, what has gone wrong, and the banner of a past revision."""
+    st.html(_CLOSER)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="status-line"):
+        with st.popover(md(desk.name, limit=40), icon="🗄️", key="bank-menu"):
+            _bank_menu(desk.bank)
+        with st.popover(f"Revision {desk.snapshot.revision}", key="revision-menu"):
+            st.number_input(
+                "Look at revision",
+                value=None,
+                step=1,
+                key=keys.REVISION,
+                bind="query-params",
+                placeholder=f"latest ({desk.head.revision})",
+                help="Everything on every page is then shown as it was, read-only.",
+            )
+        st.markdown(_status(desk))
+        size, full = len(desk.snapshot), desk.capacity
+        over = size > full
+        st.badge(
+            f"{size:,} / {full:,}" + (f" · {size - full:,} over capacity" if over else ""),
+            color="orange" if over else "gray",
+            help="Memories in the bank, and the size above which compression has something to do.",
+        )
+    _show_notice()
+    if desk.is_past:
+        _past_banner(desk)
+
+
+def _status(desk: Desk) -> str:
+    kinds = desk.snapshot.kind_counts()
+    waiting = banks.pending(str(desk.bank.path), desk.signature, desk.bank)
+    return " · ".join(
+        [
+            f"session {desk.snapshot.epoch}",
+            f"◆ {kinds['strategic']:,} strategic",
+            f"● {kinds['procedural']:,} procedural",
+            f"■ {kinds['tool']:,} tool",
+            f"{count(waiting, 'proposal')} to review",
+        ]
+    )
+
+
+def _past_banner(desk: Desk) -> None:
+    number = int(desk.snapshot.revision or 0)
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.badge("Read-only", icon="🔒", color="orange")
+        st.markdown(f"**Revision {number}** of {desk.head.revision}" + _about(desk, number))
+        st.button("Back to latest", on_click=_back, type="primary")
+
+
+def _about(desk: Desk, number: int) -> str:
+    if number == 0:
+        return " · the empty bank"
+    made = desk.bank.revision(number)
+    return f" · {made.made_at:%Y-%m-%d %H:%M} UTC · {md(made.actor)} · {md(made.reason, limit=120)}"
+
+
+def _back() -> None:
+    st.session_state[keys.REVISION] = None
+
+
+# -- the bar of what was done ---------------------------------------------------------------------
+
+
+def note(revision: Revision, sentence: str) -> None:
+    """Say in the bar what a revision did, until the next change."""
+    st.session_state[keys.MADE] = (revision.number, sentence)
+
+
+def footer(desk: Desk) -> None:
+    """The bar of what was done last, with Undo."""
+    made = st.session_state.get(keys.MADE)
+    if not made:
+        return
+    number, sentence = made
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", key="undo-bar"):
+        st.markdown(f"**Revision {number}** · {md(sentence, limit=160)}")
+        st.button("Undo", key="undo", on_click=_undo, args=(desk.bank, number))
+        st.button("Dismiss", key="dismiss-undo", type="tertiary", on_click=_dismiss)
+
+
+def _dismiss() -> None:
+    st.session_state.pop(keys.MADE, None)
+
+
+def _undo(bank: MemoryBank, number: int) -> None:
+    try:
+        desk = banks.writable(bank)
+        revision = desk.commit(desk.plan_undo(number))
+    except MemoryCoreError as error:
+        st.session_state[keys.NOTICE] = str(error)
+        return
+    note(revision, f"Took revision {number} back")
+
+
+# -- choosing a bank ------------------------------------------------------------------------------
+
+
+def _bank_menu(bank: MemoryBank | None) -> None:
+    if bank is not None:
+        st.caption("Open now")
+        st.code(str(bank.path), language=None, wrap_lines=True)
+    others = [path for path in banks.recent() if bank is None or path != str(bank.path)]
+    for path in others:
+        st.button(
+            md(Path(path).stem, limit=40), key=f"recent-{path}", help=md(path), width="stretch",
+            on_click=_try, args=(banks.choose, path),
+        )  # fmt: skip
+    with st.form("open-bank", border=False):
+        path = st.text_input("Open or create a bank", placeholder="/path/to/memories.duckdb")
+        with st.container(horizontal=True):
+            opened = st.form_submit_button("Open")
+            created = st.form_submit_button("Create empty")
+    if path and (opened or created):
+        _try(banks.choose if opened else banks.create, path)
+        st.rerun()
+    _demo_button("Reset the demo bank" if bank and banks.is_demo(bank) else "Demo library")
+    st.text_input(
+        "Your name, for the revisions you make",
+        value=banks.actor(),
+        key="actor-name",
+        on_change=lambda: banks.rename_actor(st.session_state["actor-name"]),
+    )
+
+
+def _try(action: object, path: str) -> None:
+    try:
+        action(Path(path))  # type: ignore[operator]
+    except (MemoryCoreError, OSError) as error:
+        st.session_state[keys.NOTICE] = str(error)
+
+
+def _demo_button(label: str) -> None:
+    if not st.button(label, key="build-demo", width="stretch"):
+        return
+    bar = st.progress(0.0, "Building the demo library")
+    try:
+        banks.build(lambda doing, fraction: bar.progress(fraction, doing))
+    except (MemoryCoreError, OSError) as error:
+        st.session_state[keys.NOTICE] = str(error)
+    st.rerun()
+
+
+def _no_bank() -> None:
+    _show_notice()
+    st.header("No bank is open yet")
+    st.markdown(
+        "A *bank* is one file with all that your agents learned, and every change it went through."
+        f" There is none at {md(str(banks.current_path()))}. Build the demo library to look around, "
+        "or open a bank of your own."
+    )
+    with st.container(width=520):
+        _bank_menu(None)
+
+
+def _cannot_open(error: MemoryCoreError) -> None:
+    _show_notice()
+    st.error(md(str(error)))
+    with st.container(width=520):
+        _bank_menu(None)
+
+
+def _show_notice() -> None:
+    notice = st.session_state.pop(keys.NOTICE, None)
+    if notice:
+        st.warning(md(notice))

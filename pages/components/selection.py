@@ -1,0 +1,52 @@
+"""The memories that are selected: by id, over filters, pages and reruns, never by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from memory_core import Snapshot
+from pages.components import keys
+
+
+def selected(snapshot: Snapshot) -> tuple[int, ...]:
+    """The selected ids that this snapshot has."""
+    return tuple(i for i in st.session_state.get(keys.SELECTED, ()) if i in snapshot)
+
+
+def select(ids: Iterable[int]) -> None:
+    st.session_state[keys.SELECTED] = tuple(sorted(set(ids)))
+
+
+def choose(visible: Sequence[int], rows: Sequence[int]) -> None:
+    """Take in what a table of `visible` ids reports as chosen; what it does not show stays."""
+    chosen = {visible[row] for row in rows if row < len(visible)}
+    kept = set(st.session_state.get(keys.SELECTED, ())) - set(visible)
+    select(kept | chosen)
+
+
+def rows_of(visible: Sequence[int]) -> list[int]:
+    """Positions of the selected ids in a table of `visible` ids."""
+    ids = set(st.session_state.get(keys.SELECTED, ()))
+    return [row for row, memory_id in enumerate(visible) if memory_id in ids]
+
+
+def opened(snapshot: Snapshot) -> int | None:
+    """The memory whose detail is open, from this session or from the address."""
+    memory_id = st.session_state.get(keys.MEMORY)
+    if memory_id is None and (named := st.query_params.get(keys.MEMORY)):
+        if named.isdecimal() and int(named) in snapshot:
+            return int(named)
+        st.warning(f"The address names memory {named[:20]!r}, which this revision does not have.")
+        return None
+    return memory_id if memory_id in snapshot else None
+
+
+def open_memory(memory_id: int | None) -> None:
+    """Show a memory's detail, and say so in the address."""
+    st.session_state[keys.MEMORY] = memory_id
+    if memory_id is None:
+        st.query_params.pop(keys.MEMORY, None)
+    else:
+        st.query_params[keys.MEMORY] = str(memory_id)
