@@ -1,6 +1,18 @@
 """Winnow's library: see, test and prune what your agents learned."""
 
 from memory_core.bank import MemoryBank
+from memory_core.comparison import Comparison, Loss, QueryComparison, compare
+from memory_core.compression import (
+    STRATEGIES,
+    CompressionPlan,
+    Coverage,
+    Decision,
+    Impact,
+    QualityPoint,
+    impact,
+    plan_compression,
+    quality_curve,
+)
 from memory_core.demo import build_demo
 from memory_core.embedding import (
     Embedder,
@@ -27,8 +39,10 @@ from memory_core.errors import (
     StorePermissionError,
     UnreadableTrajectoryError,
 )
+from memory_core.evaluation import Quality, QueryQuality, evaluate
 from memory_core.explanation import WhyNot
 from memory_core.injection import injection, read_injection
+from memory_core.metrics import Estimate, overlap_at, rank_biased_overlap
 from memory_core.operations import (
     Add,
     Adjust,
@@ -74,25 +88,33 @@ __all__ = [
     "KINDS",
     "MAX_WORDS",
     "PRESETS",
+    "STRATEGIES",
     "Add",
     "Adjust",
     "BankSettings",
     "Batch",
     "Change",
+    "Comparison",
+    "CompressionPlan",
     "CompressionSettings",
+    "Coverage",
+    "Decision",
     "Delete",
     "Detail",
     "Diff",
     "Embedder",
     "EncodingDriftError",
+    "Estimate",
     "Evidence",
     "HashEmbedder",
     "Hit",
+    "Impact",
     "InterchangeError",
     "InvalidBatchError",
     "InvalidMemoryError",
     "Kind",
     "Lint",
+    "Loss",
     "Memory",
     "MemoryBank",
     "MemoryCoreError",
@@ -111,6 +133,10 @@ __all__ = [
     "ProceduralDetail",
     "Proposal",
     "Provenance",
+    "Quality",
+    "QualityPoint",
+    "QueryComparison",
+    "QueryQuality",
     "RecordedHit",
     "RecordedRetrieval",
     "ReflectionError",
@@ -138,9 +164,16 @@ __all__ = [
     "UnreadableTrajectoryError",
     "WhyNot",
     "build_demo",
+    "compare",
     "demo_bank",
+    "evaluate",
     "home",
+    "impact",
     "injection",
     "nearest",
+    "overlap_at",
+    "plan_compression",
+    "quality_curve",
+    "rank_biased_overlap",
     "read_injection",
 ]

@@ -12,7 +12,7 @@ from memory_core.errors import MemoryNotFoundError
 from memory_core.operations import Add, Adjust, Delete, Merge, Modify, Operation, Restore
 from memory_core.records import Action, Change, Evidence, Memory, Provenance
 from memory_core.snapshot import Snapshot
-from memory_core.validation import check_evidence, check_memory, check_string, shown
+from memory_core.validation import check_evidence, check_kind, check_memory, check_string, shown
 
 
 class Refused(Exception):
@@ -188,6 +188,7 @@ def _merge(operation: Merge, overlay: Overlay, new_id: int, epoch: int) -> tuple
     # The most confident first: what the operation leaves open comes from it.
     ranked = sorted(sources, key=lambda m: (-m.confidence, -m.usage_count, m.id < 0, abs(m.id)))
     kind = ranked[0].kind if operation.kind is None else operation.kind
+    check_kind(kind)
     details = [m.detail for m in ranked if m.kind == kind and m.detail is not None]
     evidence = (e for m in sources for e in m.provenance.evidence)
     own = _evidence(operation)

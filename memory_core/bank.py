@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_core import confidence, curation
+from memory_core.compression import CompressionPlan, plan_compression, with_compression
 from memory_core.difference import diff
 from memory_core.embedding import Embedder, default_embedder, dimension_of
 from memory_core.errors import (
@@ -240,8 +241,32 @@ class MemoryBank:
             return made
 
     def update(self, batch: Batch, compression: CompressionSettings | None = None) -> Revision:
-        """Algorithm *Update*: plan a batch and commit it, all or nothing."""
-        return self.commit(self.plan(batch))
+        """Algorithm *Update*: plan a batch and commit it, all or nothing, as one revision.
+
+        When that leaves more memories than `compression.capacity`, they are compressed, too.
+        The same batch again returns the same revision.
+        """
+        while True:
+            plan = self.plan(batch)
+            if plan.refused and (made := self.find_revision(batch.key)):
+                return made
+            plan.raise_if_refused()
+            if compression is None:
+                return self.commit(plan)
+            vectors = self._vectors.of(curation.texts_of(batch))
+            try:
+                return self.commit(with_compression(plan, compression, vectors))
+            except StalePlanError:
+                continue  # another session moved what was to go: choose anew
+
+    def plan_compression(
+        self, settings: CompressionSettings, *, pin: Iterable[int] = ()
+    ) -> CompressionPlan:
+        """What compressing the latest revision would do; commit its `plan`. Nothing is written.
+
+        `pin` names memories that are pinned first, in the same batch.
+        """
+        return plan_compression(self.snapshot(), settings, pin=pin)
 
     def start_epoch(self) -> int:
         """Begin a new session; its index."""

@@ -188,8 +188,10 @@ def minilm_folder() -> Path:
 
 
 def default_embedder() -> Embedder:
-    """MiniLM, or the model that WINNOW_MODEL names."""
+    """MiniLM, or the model that WINNOW_MODEL names; `hash` is HashEmbedder, for tests."""
     named = os.environ.get(MODEL_VARIABLE, "")
+    if named == HashEmbedder.name:
+        return HashEmbedder()
     return SentenceTransformerEmbedder(named) if named else MiniLMEmbedder()
 
 

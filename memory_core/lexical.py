@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from threading import RLock
 from weakref import WeakKeyDictionary
 
@@ -65,10 +66,10 @@ def lexical_scores(
             words = _words[snapshot.pool] = _Words()
         rows = eligible_rows(snapshot, settings.domains, settings.kinds)
         rows = np.arange(len(snapshot)) if rows is None else rows
-        tokens = words.of_query(query)
         index = _index(snapshot, words, rows, (settings.domains, settings.kinds))
         if index is not None:
-            scores[rows] = index.scores(tokens)
+            # After the index, which teaches the vocabulary the words of texts that are new.
+            scores[rows] = index.scores(words.of_query(query))
     highest = scores.max(initial=0)
     return scores / highest if highest > 0 else scores
 
@@ -79,6 +80,7 @@ class _Index:
     def __init__(self, rows: list[list[int]], vocabulary: dict[str, int]) -> None:
         import bm25s
 
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # it asks for every detail
         self._known = {token for row in rows for token in row}
         self._model = bm25s.BM25(k1=K1, b=B)
         self._model.index((rows, vocabulary), create_empty_token=False, show_progress=False)

@@ -124,9 +124,7 @@ class CompressionSettings:
         )
         for name in ("capacity", "seed"):
             object.__setattr__(self, name, _count(getattr(self, name), name, least=0))
-        _require(
-            0 <= self.fraction < 1, f"`fraction` must lie in [0, 1); it is {self.fraction}."
-        )
+        _require(0 <= self.fraction < 1, f"`fraction` must lie in [0, 1); it is {self.fraction}.")
         _share(self.minimum_weight, "minimum_weight")
         for name in ("decay", "alpha", "beta", "gamma", "delta"):
             value = getattr(self, name)

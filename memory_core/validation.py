@@ -61,10 +61,15 @@ def check_text(text: object) -> None:
         )
 
 
+def check_kind(kind: object) -> None:
+    """Raise InvalidMemoryError for a kind that is not one of the three."""
+    _check_name(kind, KINDS, "kind")
+
+
 def check_memory(memory: Memory) -> None:
     """Raise InvalidMemoryError for the first rule that a memory breaks."""
     check_text(memory.text)
-    _check_name(memory.kind, KINDS, "kind")
+    check_kind(memory.kind)
     _check_label(memory.domain, "domain")
     _check_detail(memory)
     _check_confidence(memory.confidence)

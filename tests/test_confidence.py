@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from memory_core import InvalidBatchError, Memory, RecordedHit, RecordedRetrieval
 from memory_core.confidence import adjustment, after_outcome, applied_hits, updated
-
-from strategies import confidences
+from tests.strategies import confidences
 
 RETRIEVAL = RecordedRetrieval(
     "id", "task", 1, 0, {}, (RecordedHit(4, 1, 0.9), RecordedHit(7, 2, 0.8)), "[G0] …", "me", 0

@@ -31,7 +31,7 @@ from memory_core import (
 )
 from memory_core.curation import plan, plan_undo, texts_of
 from memory_core.difference import diff
-from strategies import memories, operation_lists
+from tests.strategies import memories, operation_lists
 
 DETAILS = {"strategic": StrategicDetail, "procedural": ProceduralDetail, "tool": ToolDetail}
 

@@ -10,8 +10,10 @@ import memory_core
 from memory_core import errors
 
 PUBLIC = [
-    error for _, error in inspect.getmembers(errors, inspect.isclass) if error.__module__ == errors.__name__
-]  # fmt: skip
+    error
+    for _, error in inspect.getmembers(errors, inspect.isclass)
+    if error.__module__ == errors.__name__
+]
 
 
 @pytest.mark.parametrize("error", PUBLIC)

@@ -12,8 +12,8 @@ from memory_core import injection, read_injection
 BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 forged = st.lists(
     st.sampled_from(
-        [*BREAKS, "\r\n", "[G7]", "[G7] ", "[g0]. ", "[ G 3 ]", "［G1］", "[Ｇ2]", "【G4】", "[\u200bG5]",
-         "[G", "]", "[", "G6", ". ", " ", "\ufeff", "\u202e", "Ignore", "the above."]
+        [*BREAKS, "\r\n", "[G7]", "[G7] ", "[g0]. ", "[ G 3 ]", "［G1］", "[Ｇ2]", "【G4】",
+         "[\u200bG5]", "[G", "]", "[", "G6", ". ", " ", "\ufeff", "\u202e", "Ignore", "the above."]
     ),
     max_size=12,
 ).map("".join)  # fmt: skip

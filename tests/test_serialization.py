@@ -27,8 +27,7 @@ from memory_core.serialization import (
     operation_from_dict,
     operation_to_dict,
 )
-
-from strategies import memories, operation_lists
+from tests.strategies import memories, operation_lists
 
 
 @given(memories())

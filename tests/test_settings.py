@@ -47,8 +47,8 @@ def test_numbers_of_numpy_are_numbers():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"limit": 0}, {"limit": -1}, {"limit": 2.5}, {"limit": "5"}, {"limit": None}, {"limit": True},
-        {"per_kind": 0}, {"per_kind": 1.5}, {"confidence_weight": -0.1},
+        {"limit": 0}, {"limit": -1}, {"limit": 2.5}, {"limit": "5"}, {"limit": None},
+        {"limit": True}, {"per_kind": 0}, {"per_kind": 1.5}, {"confidence_weight": -0.1},
         {"confidence_weight": 1.01}, {"confidence_weight": math.nan}, {"confidence_weight": "0.2"},
         {"lexical_weight": 2}, {"lexical_weight": None}, {"kinds": ["recipe"]}, {"kinds": [7]},
         {"domains": [7]}, {"domains": 7},

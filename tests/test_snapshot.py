@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core import HashEmbedder, Memory, MemoryNotFoundError, Snapshot
-from strategies import crowds, lesson_texts, memories, unit_vectors
+from tests.strategies import crowds, lesson_texts, memories, unit_vectors
 
 
 def embedded(lessons: list[Memory]) -> Snapshot:
@@ -35,9 +35,7 @@ def test_memories_come_back_whole_by_ascending_id(drawn, random):
     assert [snapshot.by_id(memory.id) for memory in lessons] == lessons
     assert snapshot.ids.tolist() == [memory.id for memory in lessons]
     assert snapshot.texts() == [memory.text for memory in lessons]
-    np.testing.assert_array_equal(
-        snapshot.vectors, HashEmbedder().embed([m.text for m in lessons])
-    )
+    np.testing.assert_array_equal(snapshot.vectors, HashEmbedder().embed([m.text for m in lessons]))
 
 
 def test_planned_memories_come_last_in_the_order_of_their_commit():

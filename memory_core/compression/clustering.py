@@ -154,7 +154,9 @@ def _centres(
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(k))
     sums = np.add.reduceat(points[order] * mass[order, None], starts, axis=0)
-    return sums / np.bincount(labels, weights=mass, minlength=k)[:, None].astype(np.float32)
+    masses = np.bincount(labels, weights=mass, minlength=k).astype(np.float32)
+    means: NDArray[np.float32] = (sums / masses[:, None]).astype(np.float32, copy=False)
+    return means
 
 
 def _assign(

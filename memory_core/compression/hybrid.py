@@ -150,7 +150,7 @@ def _lost_twins(snapshot: Snapshot, kept: NDArray[np.bool_]) -> tuple[str, ...]:
     lost = int(np.count_nonzero((groups.count > 1) & (stay == 0)))
     if not lost:
         return ()
-    return (
-        f"{lost} lessons are lost with every exact copy of them: by the literal rule copies are at "
-        "distance 0 from each other, and have utility 0.",
-    )
+    which = "1 lesson is lost with every copy of it" if lost == 1 else (
+        f"{lost} lessons are lost with every copy of them"
+    )  # fmt: skip
+    return (f"{which}: by the literal rule copies are 0 apart, and so of utility 0.",)

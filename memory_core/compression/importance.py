@@ -44,7 +44,7 @@ def importance(snapshot: Snapshot, settings: CompressionSettings) -> Selection:
     confidence, pinned = snapshot.columns.confidence, snapshot.columns.pinned
     order = worth_order(snapshot)
     order = order[~pinned[order]]
-    wanted = int(Fraction(str(settings.fraction)) * len(snapshot))
+    wanted = int(Fraction(str(float(settings.fraction))) * len(snapshot))
     count = min(wanted, len(order))
     place = np.zeros(len(snapshot), dtype=np.int64)
     place[order] = np.arange(1, len(order) + 1)

@@ -214,13 +214,12 @@ def _merges(snapshot: Snapshot, choice: _Choice, reasons: ClusterReasons) -> tup
             continue
         best = snapshot.by_id(winner)
         others = [int(ids[row]) for row in rows]
-        operations.append(
-            Merge(
-                (winner, *others), best.text, best.kind, best.domain, best.detail,
-                rationale=f"Memory {winner} is the best of cluster {reasons.cluster[rows[0]]} and "
-                f"absorbs {', '.join(map(str, others))}.",
-            )  # fmt: skip
-        )
+        why = f"Memory {winner} is the best of cluster {reasons.cluster[rows[0]]}; it absorbs "
+        merged = Merge(
+            (winner, *others), best.text, best.kind, best.domain, best.detail,
+            rationale=f"{why}{', '.join(map(str, others))}.",
+        )  # fmt: skip
+        operations.append(merged)
     return tuple(operations)
 
 

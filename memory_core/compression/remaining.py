@@ -136,7 +136,8 @@ class Remaining:
         highest = scores.max(initial=-np.inf)
         if highest - self._slack <= self._lists.floor[place]:
             return None
-        return columns[scores >= highest - self._slack]
+        near: NDArray[np.int64] = columns[scores >= highest - self._slack]
+        return near
 
     def _from_all(self, group: int) -> NDArray[np.int64]:
         scores = self._vectors @ self._vectors[group]

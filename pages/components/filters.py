@@ -18,15 +18,32 @@ STRIDE = 0.01
 
 
 def kind_tabs(snapshot: Snapshot) -> str:
-    """Which kind is browsed: one of them, or all."""
+    """Which kind is browsed: one of them, or all.
+
+    Not bound to the address by Streamlit, which would put the label there, counts and all.
+    """
     counts = snapshot.kind_counts()
     labels = {kind: f"{SYMBOLS[kind]} {kind.capitalize()} {counts[kind]:,}" for kind in KINDS}
     labels[ALL] = f"All {len(snapshot):,}"
+    named = st.query_params.get("kind", ALL)
     chosen = st.segmented_control(
-        "Kind", list(labels), default=ALL, format_func=labels.__getitem__, key="kind",
-        required=True, label_visibility="collapsed", bind="query-params",
-    )  # fmt: skip
+        "Kind",
+        list(labels),
+        default=named if named in labels else ALL,
+        format_func=labels.__getitem__,
+        key="_kind",
+        required=True,
+        label_visibility="collapsed",
+        on_change=_kind_to_address,
+    )
     return chosen or ALL
+
+
+def _kind_to_address() -> None:
+    if st.session_state["_kind"] == ALL:
+        st.query_params.pop("kind", None)
+    else:
+        st.query_params["kind"] = st.session_state["_kind"]
 
 
 def search_box() -> str:

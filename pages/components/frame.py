@@ -46,9 +46,9 @@ def open_desk() -> Desk:
 
 
 def _looked_at(bank: MemoryBank, head: Snapshot) -> Snapshot:
-    wanted = st.session_state.get(keys.REVISION)
-    if wanted is None:
-        wanted = st.query_params.get(keys.REVISION) or None
+    # The widget, once it is there, knows better than an address that it has yet to correct.
+    named = st.query_params.get(keys.REVISION) or None
+    wanted = st.session_state.get(keys.REVISION, named)
     if wanted is None:
         return head
     try:

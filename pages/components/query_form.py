@@ -17,7 +17,6 @@ from memory_core import (
 )
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
-from pages.components.text import named
 
 DEFAULTS = RetrievalSettings()
 
@@ -70,7 +69,6 @@ def _settings(desk: Desk) -> RetrievalSettings:
     )
     kinds = st.multiselect(
         "Kinds", KINDS, key="kinds", bind="query-params", placeholder="all", width=220,
-        format_func=named,
     )  # fmt: skip
     weight = st.slider(
         "Confidence weight (λ)", 0.0, 1.0, DEFAULTS.confidence_weight, 0.05, key="weight",

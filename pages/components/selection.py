@@ -16,14 +16,21 @@ def selected(snapshot: Snapshot) -> tuple[int, ...]:
 
 
 def select(ids: Iterable[int]) -> None:
+    """Select these and no others; tables on show are drawn anew."""
     st.session_state[keys.SELECTED] = tuple(sorted(set(ids)))
+    st.session_state[keys.SELECTION_VERSION] = version() + 1
+
+
+def version() -> int:
+    """Part of a table's key: a table that stands keeps its own ticks, whatever we select."""
+    return int(st.session_state.get(keys.SELECTION_VERSION, 0))
 
 
 def choose(visible: Sequence[int], rows: Sequence[int]) -> None:
     """Take in what a table of `visible` ids reports as chosen; what it does not show stays."""
     chosen = {visible[row] for row in rows if row < len(visible)}
     kept = set(st.session_state.get(keys.SELECTED, ())) - set(visible)
-    select(kept | chosen)
+    st.session_state[keys.SELECTED] = tuple(sorted(kept | chosen))
 
 
 def rows_of(visible: Sequence[int]) -> list[int]:

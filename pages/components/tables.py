@@ -72,7 +72,7 @@ def table(snapshot: Snapshot, rows: NDArray[np.int64], key: str, *, narrow: bool
     """One virtual table; a tick selects, a click on a cell opens the detail beside it."""
     ids = snapshot.ids[rows].tolist()
     # Keyed by what it shows: a kept selection would else point at other memories.
-    key = f"table-{snapshot.revision}-{key}"
+    key = f"table-{snapshot.revision}-{selection.version()}-{key}"
     event = st.dataframe(
         frame_of(snapshot, rows),
         column_config=column_config(400 if narrow else 480),

@@ -4,7 +4,8 @@ Texts are hostile: some widgets render Markdown, in which an image link is fetch
 codes become emoji and logos, and addresses become links.
 
 Literal as they are: `st.text`, `st.code(language=None)`, cells of `st.dataframe`, options of
-`st.selectbox` and `st.multiselect`. Everything else takes `md(text)`.
+`st.selectbox` and `st.multiselect`. Everything else takes `md(text)`, but for `st.badge`, which
+escapes brackets once more: it gets our own words only.
 """
 
 from __future__ import annotations
