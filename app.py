@@ -3,17 +3,11 @@
 import streamlit as st
 
 from pages.components import frame
+from pages.components.navigation import frame_is_there, navigation
 
 st.set_page_config(page_title="Winnow", page_icon="🌾", layout="wide")
-page = st.navigation(
-    {
-        "": [
-            st.Page("pages/browse.py", title="Browse", default=True),
-            st.Page("pages/query.py", title="Query"),
-        ],
-    },
-    position="top",
-)
+frame_is_there()
+page = navigation()
 desk = frame.open_desk()
 frame.header(desk)
 page.run()

@@ -305,9 +305,11 @@ class MemoryBank:
             self.record(found)
         return found
 
-    def prepare(self, texts: Sequence[str]) -> None:
-        """Embed texts ahead of their use, together: far faster than one by one."""
-        self._vectors.of(texts)
+    def embed(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The unit vector (d,) of each text; those that the bank has stored need no model."""
+        for text in texts:
+            check_string(text, "text")
+        return self._vectors.of(texts)
 
     def warm_up(self) -> None:
         """Load the embedding model now, so that the next new text takes milliseconds."""

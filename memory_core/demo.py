@@ -299,7 +299,7 @@ def build_demo(
     progress("Loading the embedding model", 0.0)
     bank = MemoryBank.open(building, embedder=embedder, actor="agent", clock=calendar)
     bank.configure(name="Demo library", capacity=CAPACITY)
-    bank.prepare(
+    bank.embed(
         [text for m in sources.memories for text in (m["text"], m.get("was", m["text"]))]
         + [row["task"] for row in (*sources.queries, *sources.retrievals)]
     )

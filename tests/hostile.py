@@ -8,7 +8,7 @@ TEXTS = (
     "<b>bold</b> <script>alert(1)</script> <img src=x onerror=alert(1)> &lt; &amp; &#65;",
     f"![image](http://{HOST}/pixel.png) [link](http://{HOST}/a) <http://{HOST}/b>",
     f"http://{HOST}/c https://{HOST}/d?x=1&y=2 www.{HOST} ftp://{HOST} me@{HOST} //{HOST}/e",
-    "**strong** *em* __under__ _em_ ~~gone~~ `code` ``co`de`` # head - item 1. one > quote | a | b |",
+    "**strong** *em* __under__ _em_ ~~gone~~ `code` ``co`de`` # head - item 1. > quote | a | b |",
     "$x^2$ $$y$$ \\(z\\) \\[w\\] \\alpha C:\\path\\new \\* \\\\",
     ":smile: :streamlit: :material/home: :red[red] :blue-background[b] :small[s] :orange-badge[o]",
     "-> <- --> --- -- >= <= != ~= ... (c) (tm) +- << >> => <->",

@@ -23,7 +23,7 @@ from tests.compressing import libraries, library
 from tests.strategies import unit_vectors
 
 HEED_CAPACITY = ("diversity", "hybrid", "random")
-many = settings(max_examples=150, deadline=None)
+many = settings(max_examples=60, deadline=None)
 fractions = st.sampled_from([0.0, 0.1, 0.2, 0.29, 0.5, 0.99]) | st.floats(0, 0.999)
 exponents = st.sampled_from([0.3, 0.5, 1.0, 2.0])
 
@@ -232,12 +232,25 @@ def test_hybrid_drops_in_ascending_utility(task):
     assert made.dropped[gone].tolist() == rules.by_utility(snapshot, chosen)
 
 
+def clump() -> Snapshot:
+    """A library in which 80 close copies of one poor lesson are the first to go."""
+    snapshot = library(500)
+    near = snapshot.vectors.copy()
+    near[:80] = near[0] + 0.01 * unit_vectors(5, 80, near.shape[1])
+    lessons = [
+        replace(m, confidence=0.05 if m.id <= 80 else max(m.confidence, 0.4), pinned=False)
+        for m in snapshot.memories
+    ]
+    return Snapshot.from_memories(lessons, near, epoch=snapshot.epoch)
+
+
 @pytest.mark.parametrize("rescore", [True, False])
-@pytest.mark.parametrize("clusters", [0, 12])
-def test_hybrid_is_exact_for_many(rescore, clusters):
-    # Twelve tight clusters exhaust each memory's list of neighbours many times over.
-    snapshot = library(700, clusters=clusters, spread=0.02)
-    chosen = CompressionSettings(capacity=60, delta=1, rescore=rescore)
+@pytest.mark.parametrize("kind", ["scattered", "clusters", "clump"])
+def test_hybrid_is_exact_for_many(rescore, kind):
+    # Tight clusters and the clump outlive each memory's list of its nearest neighbours.
+    clusters = 12 if kind == "clusters" else 0
+    snapshot = clump() if kind == "clump" else library(500, clusters=clusters, spread=0.02)
+    chosen = CompressionSettings(capacity=40, delta=1, rescore=rescore)
     made = plan_compression(snapshot, chosen)
     gone = made.reasons.order[~made.kept].argsort()
     assert made.dropped[gone].tolist() == rules.by_utility(snapshot, chosen)
@@ -256,8 +269,9 @@ def test_the_factors_of_a_utility_are_those_that_ranked_it():
         other = snapshot.row_of(int(r.neighbour[row]))
         apart = np.linalg.norm(snapshot.vectors[row].astype(float) - snapshot.vectors[other])
         assert apart == pytest.approx(r.nearest_distance[row], abs=1e-12)
-        assert f"memory {r.neighbour[row]}" in made.decision(int(snapshot.ids[row])).sentence or (
-            snapshot.columns.pinned[row]
+        assert (
+            f"memory {r.neighbour[row]}" in made.decision(int(snapshot.ids[row])).sentence
+            or (snapshot.columns.pinned[row])
         )
 
 
@@ -363,6 +377,20 @@ def test_parts_of_a_library_that_have_nothing_in_common_are_clustered_too():
 
     assert len(set(cluster(snapshot.vectors, 10).tolist())) == 10
     assert len(set(cluster(snapshot.vectors, 40).tolist())) == 40
+
+
+def test_k_means_ends_at_an_optimum_from_a_poor_start_as_well():
+    # From random clusters, whose centres all lie in the middle, some lose all their points.
+    from memory_core.compression.clustering import _lloyd
+
+    for seed in range(20):
+        points = library(80, seed=seed, dimension=3).vectors
+        mass = np.ones(80, dtype=np.float32)
+        start = np.random.default_rng(seed).permutation(np.arange(80) % 25)
+        labels = _lloyd(points, mass, start, 25)
+        means = np.stack([points[labels == c].mean(axis=0) for c in range(25)])
+        away = ((points[:, None] - means[None]) ** 2).sum(axis=2)
+        assert (away[np.arange(80), labels] <= away.min(axis=1) + 1e-5).all()
 
 
 # -- random ---------------------------------------------------------------------------------------

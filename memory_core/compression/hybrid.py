@@ -92,8 +92,8 @@ class _Pruning:
         return self._order[self._gone]
 
     def _utility(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        fixed = self._settings.alpha * self._confidence[rows] * self._weight[rows]
         with np.errstate(over="ignore", invalid="ignore"):
+            fixed = self._settings.alpha * self._confidence[rows] * self._weight[rows]
             utility = fixed * self._distance[rows] ** self._settings.delta
         # An infinite weight at distance 0 is worth nothing, as every twin is.
         return np.where(self._distance[rows] == 0, 0.0, utility)

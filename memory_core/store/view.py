@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from threading import RLock
+from threading import Lock, RLock
 
 import numpy as np
 from duckdb import DuckDBPyConnection
@@ -22,7 +22,7 @@ KEPT = 8
 class SnapshotCache:
     """The latest snapshot, and a few past ones. All share one pool of texts and vectors.
 
-    The bank's file lock is always taken before this object's own, never while holding it.
+    Locks are taken in this order: `_refreshing`, the bank's file lock, `_lock`.
     """
 
     def __init__(self, store: Store, model: str, dimension: int) -> None:
@@ -30,6 +30,7 @@ class SnapshotCache:
         self._model = model
         self._pool = Pool(dimension)
         self._lock = RLock()
+        self._refreshing = Lock()
         self._signature: tuple[int, ...] = ()
         self._head: Head | None = None
         self._latest: Snapshot | None = None
@@ -37,15 +38,30 @@ class SnapshotCache:
 
     def head(self) -> Snapshot:
         """The latest revision. The file is opened only when `stat` says that it has changed."""
-        # Read before the file is: if it changes in between, the next call looks again.
-        signature = self._store.signature()
-        with self._lock:
-            if self._latest is not None and signature == self._signature:
-                return self._latest
+        known = self._known(self._store.signature())
+        if known is not None:
+            return known
+        # Those who wait for another's refresh mostly find that it has served them, too.
+        mine = self._refreshing.acquire(timeout=max(self._store.timeout, 0))
+        try:
+            known = self._known(self._store.signature())
+            return self._refresh() if known is None else known
+        finally:
+            if mine:
+                self._refreshing.release()
+
+    def _refresh(self) -> Snapshot:
         with self._store.reading("snapshot") as connection, self._lock:
+            # Nobody can change the file now, so this is what was read, whoever comes next.
+            signature = self._store.signature()
             latest = self._refreshed(connection)
             self._signature = signature
             return latest
+
+    def _known(self, signature: tuple[int, ...]) -> Snapshot | None:
+        """The latest snapshot, if the file has not changed since it was read."""
+        with self._lock:
+            return self._latest if signature == self._signature else None
 
     def at(self, revision: int) -> Snapshot:
         """The memories of a revision. Raises RevisionNotFoundError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -81,9 +82,9 @@ def create(path: Path) -> None:
     _leave_for(path)
 
 
-def build(progress: object) -> None:
+def build(progress: Callable[[str, float], None]) -> None:
     """Build the demo bank anew and open it."""
-    build_demo(progress=progress)  # type: ignore[arg-type]
+    build_demo(progress=progress)
     _leave_for(demo_bank())
 
 

@@ -22,6 +22,17 @@ def four_ways_in(desk: Desk) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.page_link("pages/query.py", label="Ask a question", icon="🔎")
+            size, capacity = len(desk.snapshot), desk.capacity
+            if size > capacity:
+                st.page_link(
+                    "pages/compress.py",
+                    label=f"Compress {size} to {capacity} and see what breaks",
+                    icon="🗜️",
+                )
+            st.page_link(
+                "pages/compress.py", label="A guided tour of that", icon="🧭",
+                query_params={"tour": "1"},
+            )  # fmt: skip
             st.button("Got it", key="first-minute-over", type="tertiary", on_click=_hide)
 
 

