@@ -13,6 +13,7 @@ from memory_core.compression import (
     plan_compression,
     quality_curve,
 )
+from memory_core.contrast import Contrast, Move, Place, contrast
 from memory_core.demo import build_demo
 from memory_core.embedding import (
     Embedder,
@@ -39,9 +40,21 @@ from memory_core.errors import (
     StorePermissionError,
     UnreadableTrajectoryError,
 )
-from memory_core.evaluation import Quality, QueryQuality, evaluate
+from memory_core.evaluation import Quality, QueryQuality, evaluate, ideal, ideal_order
 from memory_core.explanation import WhyNot
 from memory_core.injection import injection, read_injection
+from memory_core.judgement_matching import JudgementImport
+from memory_core.judgements import (
+    JudgedMemory,
+    JudgedQuery,
+    JudgementReading,
+    LineProblem,
+    read_judgements,
+    write_jsonl,
+    write_qrels,
+)
+from memory_core.ledger_report import MemoryUse, memory_uses, never_asked, never_retrieved
+from memory_core.matching import matching_words
 from memory_core.metrics import Estimate, overlap_at, rank_biased_overlap
 from memory_core.operations import (
     Add,
@@ -61,6 +74,7 @@ from memory_core.records import (
     MAX_WORDS,
     BankSettings,
     Change,
+    ConfidencePoint,
     Detail,
     Diff,
     Evidence,
@@ -78,15 +92,19 @@ from memory_core.records import (
     ToolDetail,
     Trajectory,
 )
-from memory_core.retrieval import Hit, Neighbour, Retrieval, nearest
+from memory_core.retrieval import Hit, Neighbour, Retrieval, domain_shares, infer_domains, nearest
 from memory_core.scoring import Part, ScoreParts
 from memory_core.settings import PRESETS, CompressionSettings, RetrievalSettings, SettingsError
 from memory_core.snapshot import Snapshot
+from memory_core.standing import Standing, near_misses, standings
+from memory_core.sweep import Course, Crossing, Cut, Sweep, sweep
+from memory_core.tuning import MEASURES, Measure, Tuning, TuningPoint, Verdict, tune
 
 __all__ = [
     "BANK_VARIABLE",
     "KINDS",
     "MAX_WORDS",
+    "MEASURES",
     "PRESETS",
     "STRATEGIES",
     "Add",
@@ -97,7 +115,12 @@ __all__ = [
     "Comparison",
     "CompressionPlan",
     "CompressionSettings",
+    "ConfidencePoint",
+    "Contrast",
+    "Course",
     "Coverage",
+    "Crossing",
+    "Cut",
     "Decision",
     "Delete",
     "Detail",
@@ -112,22 +135,31 @@ __all__ = [
     "InterchangeError",
     "InvalidBatchError",
     "InvalidMemoryError",
+    "JudgedMemory",
+    "JudgedQuery",
+    "JudgementImport",
+    "JudgementReading",
     "Kind",
+    "LineProblem",
     "Lint",
     "Loss",
+    "Measure",
     "Memory",
     "MemoryBank",
     "MemoryCoreError",
     "MemoryNotFoundError",
+    "MemoryUse",
     "Merge",
     "MiniLMEmbedder",
     "MissingDependencyError",
     "Modify",
+    "Move",
     "Neighbour",
     "NewerStoreError",
     "Operation",
     "Outcome",
     "Part",
+    "Place",
     "Plan",
     "PlannedOperation",
     "ProceduralDetail",
@@ -152,6 +184,7 @@ __all__ = [
     "SettingsError",
     "Snapshot",
     "StalePlanError",
+    "Standing",
     "Step",
     "StoreBusyError",
     "StoreCorruptError",
@@ -159,21 +192,41 @@ __all__ = [
     "StoreFullError",
     "StorePermissionError",
     "StrategicDetail",
+    "Sweep",
     "ToolDetail",
     "Trajectory",
+    "Tuning",
+    "TuningPoint",
     "UnreadableTrajectoryError",
+    "Verdict",
     "WhyNot",
     "build_demo",
     "compare",
+    "contrast",
     "demo_bank",
+    "domain_shares",
     "evaluate",
     "home",
+    "ideal",
+    "ideal_order",
     "impact",
+    "infer_domains",
     "injection",
+    "matching_words",
+    "memory_uses",
+    "near_misses",
     "nearest",
+    "never_asked",
+    "never_retrieved",
     "overlap_at",
     "plan_compression",
     "quality_curve",
     "rank_biased_overlap",
     "read_injection",
+    "read_judgements",
+    "standings",
+    "sweep",
+    "tune",
+    "write_jsonl",
+    "write_qrels",
 ]

@@ -12,6 +12,7 @@ from memory_core.evaluation import (
     QueryQuality,
     Ranked,
     Vectors,
+    asking,
     quality_of,
     rank_query,
 )
@@ -87,6 +88,7 @@ def compare(
     settings: RetrievalSettings | None = None,
     k: int = 5,
     *,
+    within_domains: bool = False,
     seed: int = 0,
 ) -> Comparison:
     """Ask saved queries of two snapshots of one bank, as `evaluate` does."""
@@ -96,9 +98,10 @@ def compare(
     compared: list[QueryComparison] = []
     skipped: list[int] = []
     for query in queries:
-        old = rank_query(before, query, vectors, settings, max(k, DEPTH))
+        asked = asking(query, settings, within_domains=within_domains)
+        old = rank_query(before, query, vectors, asked, max(k, DEPTH))
         grades = _passed_on(query.judgements, standing)
-        new = rank_query(after, query, vectors, settings, max(k, DEPTH), grades)
+        new = rank_query(after, query, vectors, asked, max(k, DEPTH), grades)
         compared.append(_compared(old, new, standing, k))
         if query.relevant:
             measured[0].append(old.quality(k))

@@ -59,7 +59,8 @@ def plan(
     refused: list[Refusal] = []
     lints: list[Lint] = []
     epoch = snapshot.epoch + batch.starts_epoch
-    created = 0
+    # Those of another plan, on which this one is made, keep their ids.
+    created = -int(snapshot.ids.min(initial=0))
     for index, operation in enumerate(batch.operations):
         # Refused or not, so that the ids of the others stay.
         created += isinstance(operation, Add | Merge)

@@ -123,6 +123,13 @@ class SentenceTransformerEmbedder:
         """Whether the model is loaded, so that embedding takes milliseconds."""
         return self._loaded is not None
 
+    def token_count(self, text: str) -> int | None:
+        """Tokens of a text, without those that mark its ends; None while it is not loaded."""
+        if self._loaded is None:
+            return None
+        with self._lock:
+            return len(self._loaded.tokenizer.tokenize(text))
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Texts to (n, d) float32 with unit rows."""
         with self._lock:

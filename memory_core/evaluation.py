@@ -18,7 +18,8 @@ from memory_core.metrics import (
     reciprocal_rank,
 )
 from memory_core.records import SavedQuery
-from memory_core.retrieval import Retrieval, retrieve
+from memory_core.retrieval import score
+from memory_core.scoring import Scoring
 from memory_core.settings import RetrievalSettings, SettingsError
 from memory_core.snapshot import Snapshot
 
@@ -66,18 +67,23 @@ def evaluate(
     settings: RetrievalSettings | None = None,
     k: int = 5,
     *,
+    within_domains: bool = False,
     seed: int = 0,
 ) -> Quality:
     """Measure retrieval from a snapshot on saved queries.
 
-    The ranking is by score alone: k takes the place of `limit` and `per_kind`, and a query's
-    domains, where it has any, that of `domains`. Relevant memories that are not in the snapshot
-    count as missed. `seed` is that of the bootstrap intervals.
+    The ranking is by score alone: k takes the place of `limit` and `per_kind`. A query's own
+    domains say what it is about and filter nothing, as an agent that asks does not know them;
+    with `within_domains` they take the place of `domains` in the settings, where a query has any.
+    Relevant memories that are not in the snapshot count as missed. `seed` is that of the
+    bootstrap intervals.
     """
     settings = settings or RetrievalSettings()
     asked = tuple(queries)
     ranked = (
-        rank_query(snapshot, query, vectors, settings, k) for query in asked if query.relevant
+        rank_query(snapshot, query, vectors, settings, k, within_domains=within_domains)
+        for query in asked
+        if query.relevant
     )
     skipped = tuple(query.id for query in asked if not query.relevant)
     return quality_of([found.quality(k) for found in ranked], skipped, settings, k, seed)
@@ -110,15 +116,20 @@ class Ranked:
 
     query: SavedQuery
     grades: Mapping[int, int]
-    found: Retrieval
+    scoring: Scoring
+    ids: tuple[int, ...]
+    """Of the first few, best first."""
 
-    @property
-    def ids(self) -> tuple[int, ...]:
-        return tuple(hit.memory.id for hit in self.found.hits)
+    @classmethod
+    def of(
+        cls, query: SavedQuery, grades: Mapping[int, int], scoring: Scoring, depth: int
+    ) -> Ranked:
+        rows = scoring.best(depth)
+        return cls(query, grades, scoring, tuple(scoring.snapshot.ids[rows].tolist()))
 
     def rank(self, memory_id: int) -> int | None:
         """Its place in the whole ranking; None where it is not in it."""
-        scoring = self.found.scoring
+        scoring = self.scoring
         if memory_id not in scoring.snapshot:
             return None
         row = scoring.snapshot.row_of(memory_id)
@@ -126,17 +137,7 @@ class Ranked:
         return scoring.rank(row) if eligible else None
 
     def quality(self, k: int) -> QueryQuality:
-        ids = self.ids[:k]
-        return QueryQuality(
-            query=self.query,
-            ranking=ids,
-            hit=hit_at(ids, self.grades, k),
-            recall=recall_at(ids, self.grades, k),
-            precision=precision_at(ids, self.grades, k),
-            reciprocal_rank=self._reciprocal_rank(),
-            ndcg=ndcg_at(ids, self.grades, k),
-            unjudged=sum(memory_id not in self.grades for memory_id in ids),
-        )
+        return _measured(self.query, self.grades, self.ids, self._reciprocal_rank(), k)
 
     def _reciprocal_rank(self) -> float:
         among_first = reciprocal_rank(self.ids, self.grades)
@@ -153,11 +154,22 @@ def rank_query(
     settings: RetrievalSettings,
     depth: int,
     grades: Mapping[int, int] | None = None,
+    *,
+    within_domains: bool = False,
 ) -> Ranked:
     """Rank a snapshot for a query, to some depth. `grades` replace the query's own."""
-    asked = replace(settings, limit=depth, per_kind=None, domains=query.domains or settings.domains)
-    found = retrieve(snapshot, query.task, task_vector(query, vectors), asked)
-    return Ranked(query, query.judgements if grades is None else grades, found)
+    asked = asking(query, settings, within_domains=within_domains)
+    scoring = score(snapshot, query.task, task_vector(query, vectors), asked)
+    return Ranked.of(query, query.judgements if grades is None else grades, scoring, depth)
+
+
+def asking(
+    query: SavedQuery, settings: RetrievalSettings, *, within_domains: bool
+) -> RetrievalSettings:
+    """The settings that a query is asked with."""
+    if within_domains and query.domains:
+        return replace(settings, domains=query.domains)
+    return settings
 
 
 def task_vector(query: SavedQuery, vectors: Vectors) -> NDArray[np.float32]:
@@ -165,3 +177,40 @@ def task_vector(query: SavedQuery, vectors: Vectors) -> NDArray[np.float32]:
     if query.task not in vectors:
         raise SettingsError(f"`vectors` has none for query {query.id}; embed its task first.")
     return vectors[query.task]
+
+
+def ideal_order(grades: Mapping[int, int]) -> tuple[int, ...]:
+    """The relevant memories in the best order that there is: by falling grade, ties by id."""
+    relevant = [memory_id for memory_id, grade in grades.items() if grade >= 1]
+    return tuple(sorted(relevant, key=lambda memory_id: (-grades[memory_id], memory_id)))
+
+
+def ideal(queries: Iterable[SavedQuery], k: int = 5, *, seed: int = 0) -> Quality:
+    """What no ranking can exceed: every query answered by its relevant memories, best first.
+
+    Recall@k stays below 1 for a query with more than k relevant memories, precision@k for one with
+    fewer.
+    """
+    asked = tuple(queries)
+    best = [
+        _measured(query, query.judgements, ideal_order(query.judgements), 1.0, k)
+        for query in asked
+        if query.relevant
+    ]
+    skipped = [query.id for query in asked if not query.relevant]
+    return quality_of(best, skipped, RetrievalSettings(), k, seed)
+
+
+def _measured(
+    query: SavedQuery, grades: Mapping[int, int], ids: tuple[int, ...], reciprocal: float, k: int
+) -> QueryQuality:
+    return QueryQuality(
+        query=query,
+        ranking=ids[:k],
+        hit=hit_at(ids, grades, k),
+        recall=recall_at(ids, grades, k),
+        precision=precision_at(ids, grades, k),
+        reciprocal_rank=reciprocal,
+        ndcg=ndcg_at(ids, grades, k),
+        unjudged=sum(memory_id not in grades for memory_id in ids[:k]),
+    )

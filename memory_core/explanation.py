@@ -77,8 +77,8 @@ def why_not(scoring: Scoring, row: int, asked_with: AskedWith) -> WhyNot:
     contest = _Contest(scoring, row, kind, settings.per_kind or settings.limit)
     parts = scoring.parts(np.array([row]))[0]
     verdict = _exclusion(settings, memory.domain, memory.kind)
-    lift = _domain_lift(contest, memory.domain, memory.kind, asked_with)
     if verdict:
+        lift = _domain_lift(contest, memory.domain, memory.kind, asked_with)
         return WhyNot(memory.id, verdict, parts, None, None, "", None, (), lift)
     rank = scoring.rank(row, kind)
     others = scoring.best(contest.limit, kind)
@@ -87,6 +87,7 @@ def why_not(scoring: Scoring, row: int, asked_with: AskedWith) -> WhyNot:
     if rank <= contest.limit:
         return WhyNot(memory.id, "in", parts, rank, gap, "", None, intervals, None)
     needed = _confidence_needed(contest, parts, rival=int(others[-1]))
+    lift = _domain_lift(contest, memory.domain, memory.kind, asked_with)
     return WhyNot(memory.id, "outranked", parts, rank, gap, costliest, needed, intervals, lift)
 
 

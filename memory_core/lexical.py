@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core.columns import Pool
+from memory_core.pool import Pool
 from memory_core.scoring import eligible_rows
 from memory_core.settings import RetrievalSettings
 from memory_core.snapshot import Snapshot

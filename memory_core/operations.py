@@ -156,6 +156,8 @@ class Commit:
     made_at_us: int
     base_revision: int
     """The revision that the plan was made against."""
+    base_key: str
+    """The key of the batch that made it; empty where that is not known."""
     touched: tuple[int, ...]
     """Ids that the plan rests on; the commit is stale when one has changed since."""
     removed: tuple[int, ...]

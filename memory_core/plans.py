@@ -86,6 +86,7 @@ class Plan:
             actor=actor,
             made_at_us=made_at_us,
             base_revision=self.before.revision,
+            base_key=self.before.batch_key,
             touched=tuple(sorted({c.memory_id for c in self.changes if c.memory_id > 0})),
             removed=self.removed,
             put=self.put,

@@ -160,6 +160,16 @@ class Revision:
         return datetime.fromtimestamp(self.made_at_us / 1e6, tz=UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class ConfidencePoint:
+    """A confidence that a memory had from some revision on."""
+
+    revision: int
+    epoch: int
+    """Session index of that revision."""
+    confidence: float
+
+
 Action: TypeAlias = Literal["added", "changed", "removed", "merged", "restored"]
 
 

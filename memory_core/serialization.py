@@ -40,8 +40,16 @@ _KIND_OF_DETAIL: Mapping[type[Detail], Kind] = {t: kind for kind, t in DETAIL_OF
 
 
 def dumps(value: object) -> str:
-    """Compact JSON, the same text for the same value."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """Compact JSON, the same text for the same value. NumPy's numbers are written as numbers."""
+    return json.dumps(
+        value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_number
+    )
+
+
+def _number(value: Any) -> object:
+    if getattr(value, "shape", None) == ():
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no place in JSON")
 
 
 def detail_to_dict(detail: Detail | None) -> dict[str, Any] | None:

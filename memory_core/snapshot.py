@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memory_core.columns import KIND_CODES, Columns, Pool, columns_of
+from memory_core.columns import KIND_CODES, Columns, columns_of
 from memory_core.errors import MemoryNotFoundError
+from memory_core.pool import Pool
 from memory_core.records import DIMENSION, KINDS, Kind, Memory
 from memory_core.validation import shown
 
@@ -25,13 +26,23 @@ class Snapshot:
     the order in which a commit will number them.
     """
 
-    def __init__(self, columns: Columns, pool: Pool, *, revision: int | None, epoch: int) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        pool: Pool,
+        *,
+        revision: int | None,
+        epoch: int,
+        batch_key: str = "",
+    ) -> None:
         self.columns = columns
         self.pool = pool
         self.revision = revision
         """None for a plan that is not committed."""
         self.epoch = epoch
         """Session index at this revision."""
+        self.batch_key = batch_key
+        """Of the batch that made this revision, by which it is told from its namesake elsewhere."""
 
     @classmethod
     def empty(cls, dimension: int = DIMENSION) -> Snapshot:
@@ -101,8 +112,8 @@ class Snapshot:
         if row is None:
             where = "the plan" if self.revision is None else f"revision {self.revision}"
             raise MemoryNotFoundError(
-                f"There is no memory {shown(memory_id)} in {where}. It may have been deleted or merged; "
-                "its history tells."
+                f"There is no memory {shown(memory_id)} in {where}. It may have been "
+                "deleted or merged; its history tells."
             )
         return row
 

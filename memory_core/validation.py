@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from memory_core.errors import InvalidMemoryError
+from memory_core.errors import InvalidBatchError, InvalidMemoryError
+from memory_core.operations import Batch
 from memory_core.records import (
     DETAIL_OF_KIND,
     KINDS,
@@ -96,6 +97,17 @@ def check_evidence(evidence: object) -> None:
         check_string(item.trajectory_id, "trajectory id")
         for step in item.steps:
             _check_whole(step, "A step number")
+
+
+def check_batch(batch: object) -> None:
+    """Raise InvalidBatchError unless a batch can be planned. Its operations are not looked at."""
+    if not isinstance(batch, Batch):
+        raise InvalidBatchError(f"A Batch is needed; this is {type(batch).__name__}.")
+    for name in ("reason", "kind", "key"):
+        try:
+            check_string(getattr(batch, name), f"batch's {name}")
+        except InvalidMemoryError as error:
+            raise InvalidBatchError(str(error)) from error
 
 
 def _check_name(value: object, names: Sequence[str], what: str) -> None:

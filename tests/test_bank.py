@@ -41,7 +41,7 @@ from tests.conftest import IN_CI
 from tests.ranking import check
 from tests.strategies import adds, operation_lists
 
-EXAMPLES = 15 if IN_CI else 5
+EXAMPLES = 8 if IN_CI else 4
 MEMORY = Path("/dev/shm")
 FOLDER = MEMORY if os.access(MEMORY, os.W_OK) else None
 """Of the banks of properties: where there is no disk to wait for, if there is such a place."""
@@ -213,6 +213,31 @@ def test_what_is_no_batch_is_said(bank):
     for wrong in ([Delete(1)], None, Batch([], reason=None), Batch([], reason="\x00")):
         with pytest.raises(InvalidBatchError):
             bank.plan(wrong)
+
+
+def test_a_commit_copies_no_vectors_that_are_there(bank):
+    fill(bank)
+    before = bank.snapshot().vectors
+    do(bank, Add("New.", "tool", "x"))
+    do(bank, Modify(1, pinned=True))
+    do(again(bank), Add("Newer.", "tool", "x"))
+    after = bank.snapshot().vectors
+    assert np.shares_memory(before, after)
+    assert len(after) == 5
+
+
+def test_ids_from_numpy_are_ids(bank):
+    fill(bank)
+    one, two = np.array([1, 2])
+    do(bank, Modify(one, pinned=True))
+    ids = bank.propose(Batch([Delete(one), Merge((one, two), "both")]))
+    assert bank.decide(np.int64(ids[0]), accept=False) is None
+    query = bank.save_query("rebase", judgements={one: 3})
+    bank.judge(np.int64(query), two, np.int64(1))
+    assert bank.queries()[0].judgements == {1: 3, 2: 1}
+    assert bank.snapshot(np.int64(1)).revision == 1
+    assert len(bank.history(one)) == 2
+    assert bank.retrieve("rebase").why_not(one).memory_id == 1
 
 
 def test_update_is_all_or_nothing(bank):

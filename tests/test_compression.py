@@ -215,7 +215,7 @@ def test_the_default_minimum_is_about_46_sessions():
     lessons = [Memory(n + 1, "tool", f"lesson {n}", "git", epoch=n) for n in range(61)]
     snapshot = Snapshot.from_memories(lessons, unit_vectors(0, 61), epoch=60)
     made = plan_compression(snapshot, CompressionSettings(strategy="temporal", capacity=10))
-    assert [60 - m.epoch for m in made.after.memories][0] == 46
+    assert max(60 - m.epoch for m in made.after.memories) == 46
     assert any("above the capacity of 10" in note for note in made.notes)
 
 
@@ -245,11 +245,16 @@ def clump() -> Snapshot:
 
 
 @pytest.mark.parametrize("rescore", [True, False])
-@pytest.mark.parametrize("kind", ["scattered", "clusters", "clump"])
+@pytest.mark.parametrize("kind", ["scattered", "clusters", "near copies", "clump"])
 def test_hybrid_is_exact_for_many(rescore, kind):
-    # Tight clusters and the clump outlive each memory's list of its nearest neighbours.
-    clusters = 12 if kind == "clusters" else 0
-    snapshot = clump() if kind == "clump" else library(500, clusters=clusters, spread=0.02)
+    # Clusters and the clump outlive each memory's list of its nearest neighbours; those of near
+    # copies are closer together than a product in float32 can tell.
+    snapshot = {
+        "scattered": lambda: library(500),
+        "clusters": lambda: library(500, clusters=12, spread=0.02),
+        "near copies": lambda: library(500, clusters=12, spread=0.0002),
+        "clump": clump,
+    }[kind]()
     chosen = CompressionSettings(capacity=40, delta=1, rescore=rescore)
     made = plan_compression(snapshot, chosen)
     gone = made.reasons.order[~made.kept].argsort()

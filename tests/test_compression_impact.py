@@ -134,7 +134,7 @@ def test_words_merged_into_a_kept_lesson_are_gone_but_the_kept_lesson_is_not():
 
 def test_the_sentence_counts_what_is_lost():
     before = library(30)
-    queries, vectors = questions(before)
+    _, vectors = questions(before)
     first = retrieve(before, "task 1", vectors["task 1"]).hits[0].memory.id
     query = SavedQuery(1, "task 1", (), {first: 3})
     found = impact(before, before.edit(removed=[first]), [query], vectors)

@@ -159,6 +159,15 @@ def test_merging_keeps_what_was_absorbed_in_the_provenance(full):
             assert memory.text in {m.text for m in sources}
 
 
+def test_merging_can_be_looked_at_on_a_plan_that_is_not_committed(full):
+    planned = full.plan(Batch(tuple(lesson(n, confidence=0.95) for n in range(50, 60)))).after
+    made = plan_compression(planned, of("diversity", merge=True))
+    dropping = plan_compression(planned, of("diversity"))
+    assert sorted(m.text for m in made.after.memories) == sorted(
+        m.text for m in dropping.after.memories
+    )
+
+
 @settings(max_examples=60, deadline=None)
 @given(libraries(min_size=2), st.integers(0, 10))
 def test_merging_leaves_the_texts_that_dropping_leaves(snapshot, room):

@@ -134,7 +134,7 @@ def lessons_and_operations(draw) -> tuple[list[Memory], tuple[Operation, ...]]:
     return lessons, draw(operation_lists([memory.id for memory in lessons]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(lessons_and_operations(), st.booleans())
 def test_a_plan_is_what_the_algorithm_says(drawn, starts_epoch):
     lessons, operations = drawn
@@ -151,7 +151,7 @@ def test_a_plan_is_what_the_algorithm_says(drawn, starts_epoch):
     assert before.memories == tuple(lessons)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(lessons_and_operations())
 def test_what_a_plan_would_write_is_what_separates_before_and_after(drawn):
     lessons, operations = drawn
@@ -168,7 +168,7 @@ def test_what_a_plan_would_write_is_what_separates_before_and_after(drawn):
     }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(lessons_and_operations())
 def test_each_memory_has_one_change_from_before_the_batch_to_after_it(drawn):
     lessons, operations = drawn
@@ -334,7 +334,7 @@ two_states = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(two_states)
 def test_a_difference_is_that_of_the_memories_in_one_pool_or_two(states):
     old, new = states
@@ -355,7 +355,7 @@ def test_a_difference_is_that_of_the_memories_in_one_pool_or_two(states):
         assert ids == sorted(ids)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(two_states)
 def test_an_undo_leads_back_and_its_undo_forth_again(states):
     old, new = (embedded([*state.values()]) for state in states)

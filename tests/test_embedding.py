@@ -114,23 +114,29 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float:
     return float(spearmanr(one, other).statistic)
 
 
+@pytest.fixture(scope="module")
+def minilm() -> MiniLMEmbedder:
+    """Loaded once for all tests here."""
+    return MiniLMEmbedder()
+
+
 @pytest.mark.long
-def test_the_model_is_as_good_as_published_on_the_sts_benchmark(datasets: Path):
+def test_the_model_is_as_good_as_published_on_the_sts_benchmark(
+    datasets: Path, minilm: MiniLMEmbedder
+):
     """Spearman between cosines and human scores: 0.8203 in the model's own evaluation."""
     file = datasets / "retrieval/stsbenchmark/sts-test.csv"
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     assert len(rows) == 1379
-    embedder = MiniLMEmbedder()
-    first, second = (embed_by(embedder, [row[place] for row in rows]) for place in (5, 6))
+    first, second = (embed_by(minilm, [row[place] for row in rows]) for place in (5, 6))
     assert spearman((first * second).sum(axis=1), [float(row[4]) for row in rows]) >= 0.820
 
 
 @pytest.mark.long
-def test_a_text_has_the_same_vector_alone_and_in_company():
+def test_a_text_has_the_same_vector_alone_and_in_company(minilm: MiniLMEmbedder):
     texts = ["Use uv.", "a " * 32, "Retry the request after a timeout of thirty seconds."] * 30
-    embedder = MiniLMEmbedder()
-    together = embed_by(embedder, texts)
-    alone = np.concatenate([embed_by(embedder, [text]) for text in texts[:3]])
+    together = embed_by(minilm, texts)
+    alone = np.concatenate([embed_by(minilm, [text]) for text in texts[:3]])
     np.testing.assert_allclose(together[:3], alone, atol=1e-6)
     np.testing.assert_allclose((together.astype(np.float64) ** 2).sum(axis=1), 1, atol=1e-6)

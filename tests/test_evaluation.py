@@ -20,6 +20,7 @@ from memory_core import (
     Snapshot,
     compare,
     evaluate,
+    ideal,
     overlap_at,
     rank_biased_overlap,
 )
@@ -68,7 +69,7 @@ def test_ndcg_is_that_of_scikit_learn(ranking, grades, k):
         assert math.isnan(ndcg_at(ranking, grades, k))
         return
     # All that is graded or ranked, and one more that is neither: sklearn refuses a single item.
-    items = list(dict.fromkeys([*ranking, *grades])) + [0]
+    items = [*dict.fromkeys([*ranking, *grades]), 0]
     truth = [grades.get(item, 0) for item in items]
     score = [-ranking.index(item) if item in ranking else -1000 for item in items]
     # What is graded but not ranked must stand behind the cut, not among equals at it.
@@ -166,17 +167,23 @@ def judged(draw: st.DrawFn) -> tuple[Snapshot, list[SavedQuery], Mapping[str, np
 
 
 @settings(max_examples=80, deadline=None)
-@given(judged(), cuts, st.sampled_from([0.0, 0.2, 0.9]))
-def test_evaluation_measures_the_whole_ranking(task, k, weight):
+@given(
+    judged(), cuts, st.sampled_from([0.0, 0.2, 0.9]), st.booleans(),
+    st.sampled_from([None, ("sql",)]),
+)  # fmt: skip
+def test_evaluation_measures_the_whole_ranking(task, k, weight, within, domains):
     crowd, queries, vectors = task
-    asked = RetrievalSettings(confidence_weight=weight, limit=1, per_kind=1)
-    found = evaluate(crowd, queries, vectors, asked, k)
+    asked = RetrievalSettings(confidence_weight=weight, limit=1, per_kind=1, domains=domains)
+    found = evaluate(crowd, queries, vectors, asked, k, within_domains=within)
+    if not within:
+        # The domains of a query are its label: it is asked as an agent asks, who knows none.
+        assert found.queries == evaluate(crowd, queries, vectors, asked, k).queries
     assert list(found.skipped) == [q.id for q in queries if not q.relevant]
     assert [one.query.id for one in found.queries] == [q.id for q in queries if q.relevant]
     for one in found.queries:
         query = one.query
-        within = replace(asked, domains=query.domains or None)
-        order = scored(crowd, vectors[query.task], query.task, within)
+        narrowed = replace(asked, domains=(within and query.domains) or domains)
+        order = scored(crowd, vectors[query.task], query.task, narrowed)
         ranking = [place.memory.id for place in order]
         assert list(one.ranking) == ranking[:k]
         assert one.recall == recall_at(ranking, query.judgements, k)
@@ -195,6 +202,25 @@ def test_evaluation_measures_the_whole_ranking(task, k, weight):
 def test_a_query_without_a_vector_is_named():
     with pytest.raises(SettingsError, match="query 7"):
         evaluate(Snapshot.empty(), [SavedQuery(7, "a task", (), {1: 1})], {})
+
+
+@some
+@given(grades, cuts)
+def test_no_ranking_beats_the_ideal_order(judged_as, k):
+    """Whatever is ranked: here all judged memories, in every rotation, and something unjudged."""
+    query = SavedQuery(1, "a task", (), judged_as)
+    best = ideal([query], k)
+    if not query.relevant:
+        assert best.skipped == (1,)
+        return
+    (one,) = best.queries
+    assert (one.hit, one.ndcg, one.reciprocal_rank) == (1, pytest.approx(1), 1)
+    known = [99, *judged_as]
+    for turn in range(len(known)):
+        ranking = known[turn:] + known[:turn]
+        assert ndcg_at(ranking, judged_as, k) <= one.ndcg + 1e-12
+        assert recall_at(ranking, judged_as, k) <= one.recall
+        assert precision_at(ranking, judged_as, k) <= one.precision
 
 
 # -- two snapshots --------------------------------------------------------------------------------
@@ -284,9 +310,11 @@ def test_a_query_loses_exactly_what_was_among_its_first_and_is_no_more(task, dat
     crowd, queries, vectors = task
     gone = [m.id for m in crowd.memories if data.draw(st.booleans())]
     after = crowd.edit(removed=gone)
-    found = compare(crowd, after, queries, vectors, k=k)
-    assert found.before.queries == evaluate(crowd, queries, vectors, k=k).queries
-    assert found.after.queries == evaluate(after, queries, vectors, k=k).queries
+    within = data.draw(st.booleans())
+    found = compare(crowd, after, queries, vectors, k=k, within_domains=within)
+    for snapshot, quality in ((crowd, found.before), (after, found.after)):
+        alone = evaluate(snapshot, queries, vectors, k=k, within_domains=within)
+        assert quality.queries == alone.queries
     assert [one.query for one in found.queries] == queries
     for one in found.queries:
         grades = one.query.judgements

@@ -44,7 +44,7 @@ def hits(found: Retrieval) -> list[Memory]:
     return [hit.memory for hit in found.hits]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(questions())
 def test_the_standing_is_exact(question):
     found, memory = question
@@ -73,7 +73,7 @@ def test_the_standing_is_exact(question):
     assert total == pytest.approx(rivals[own[0]].score, abs=1e-6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(questions())
 def test_the_confidence_that_it_needs_is_enough_and_less_is_not(question):
     found, memory = question
@@ -96,7 +96,7 @@ def test_the_confidence_that_it_needs_is_enough_and_less_is_not(question):
         assert not is_in(round(needed - 2e-4, 4))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(questions())
 def test_with_the_weights_that_it_names_the_memory_is_in(question):
     found, memory = question
@@ -119,7 +119,7 @@ def test_with_the_weights_that_it_names_the_memory_is_in(question):
             assert not told[1]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(questions())
 def test_asking_within_the_domain_that_it_names_brings_it_in(question):
     found, memory = question
@@ -131,7 +131,7 @@ def test_asking_within_the_domain_that_it_names_brings_it_in(question):
         assert memory not in again(found, domains=(memory.domain,))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(questions())
 def test_the_sentence_gives_the_reason(question):
     found, memory = question

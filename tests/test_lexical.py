@@ -31,7 +31,7 @@ def library(texts, **fields) -> Snapshot:
     return Snapshot.from_memories(lessons, unit_vectors(1, len(texts)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(sentences, max_size=12), sentences)
 def test_it_is_bm25(texts, query):
     scores = lexical_scores(library(texts), query, HYBRID)

@@ -40,14 +40,14 @@ def crowd_of(vectors: np.ndarray, **fields) -> Snapshot:
     return Snapshot.from_memories(lessons, vectors)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(crowds(), asked, st.integers(0, 2**32 - 1))
 def test_it_is_the_published_formula(crowd, settings, seed):
     query = unit_vectors(seed, 1, crowd.vectors.shape[1])[0]
     check(retrieve(crowd, "a task", query, settings), query)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(crowds(), asked, st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
 def test_the_length_of_the_query_does_not_matter(crowd, settings, seed, length):
     query = unit_vectors(seed, 1, crowd.vectors.shape[1])[0]
@@ -153,7 +153,7 @@ def test_what_ran_on_a_plan_is_not_for_the_ledger():
 # -- neighbours and domains -----------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(crowds(), st.integers(1, 12), st.data())
 def test_the_nearest_memories_are_those_of_highest_cosine(crowd, limit, data):
     if not len(crowd):

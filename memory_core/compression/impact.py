@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memory_core.comparison import Comparison, compare, successors
 from memory_core.compression.neighbours import blocks, nearest_among, nearest_similarity
-from memory_core.evaluation import Vectors, task_vector
+from memory_core.evaluation import Vectors, asking, task_vector
 from memory_core.records import Kind, SavedQuery
 from memory_core.retrieval import retrieve
 from memory_core.settings import RetrievalSettings
@@ -125,12 +125,14 @@ def impact(
     settings: RetrievalSettings | None = None,
     k: int = 5,
     *,
+    within_domains: bool = False,
     seed: int = 0,
 ) -> Impact:
     """Measure what a change from `before` to `after` means for retrieval.
 
     `vectors` has the unit vector of each query's task. `after` may be a plan's. Lessons recall
     themselves by similarity and confidence; the lexical part of `settings` is not asked for that.
+    A query's own domains filter only `within_domains`, as in `evaluate`.
     """
     settings = settings or RetrievalSettings()
     queries = tuple(queries)
@@ -148,10 +150,12 @@ def impact(
             estimated_tokens(before.texts()), estimated_tokens(after.texts())
         ),
         injected_tokens=BeforeAfter(
-            _injected(before, queries, vectors, settings),
-            _injected(after, queries, vectors, settings),
+            _injected(before, queries, vectors, settings, within_domains),
+            _injected(after, queries, vectors, settings, within_domains),
         ),
-        comparison=compare(before, after, queries, vectors, settings, k, seed=seed),
+        comparison=compare(
+            before, after, queries, vectors, settings, k, within_domains=within_domains, seed=seed
+        ),
     )
 
 
@@ -210,14 +214,18 @@ def estimated_tokens(texts: Sequence[str]) -> int:
 
 
 def _injected(
-    snapshot: Snapshot, queries: Sequence[SavedQuery], vectors: Vectors, settings: RetrievalSettings
+    snapshot: Snapshot,
+    queries: Sequence[SavedQuery],
+    vectors: Vectors,
+    settings: RetrievalSettings,
+    within_domains: bool,
 ) -> float:
     if not queries:
         return float("nan")
     blocks_of_text = [
         retrieve(
             snapshot, query.task, task_vector(query, vectors),
-            replace(settings, domains=query.domains or settings.domains),
+            asking(query, settings, within_domains=within_domains),
         ).injection
         for query in queries
     ]  # fmt: skip

@@ -109,6 +109,8 @@ class Remaining:
         self._distance[:] = exact[best]
         for group, nearest in enumerate(self._nearest.tolist()):
             self._followers[nearest].append(group)
+        for group in np.flatnonzero(highest - self._slack <= lists.floor).tolist():
+            self._measure(group)  # crowded by more close ones than are listed
 
     def _measure(self, group: int) -> None:
         """Find the nearest other group again."""

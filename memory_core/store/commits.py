@@ -8,13 +8,13 @@ from dataclasses import replace
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from memory_core.columns import encode_detail, encode_provenance, encode_tags
-from memory_core.errors import EncodingDriftError, InvalidBatchError, StalePlanError
+from memory_core.errors import InvalidBatchError, StalePlanError
 from memory_core.operations import Commit
+from memory_core.pool import encode_detail, encode_provenance, encode_tags
 from memory_core.records import Change, Memory, Revision
 from memory_core.store.revisions import Head, read_head
-from memory_core.store.rows import execute, json_text, only, registered, rows
-from memory_core.store.texts import put_texts
+from memory_core.store.rows import execute, first, json_text, only, registered, rows
+from memory_core.store.texts import put_texts, refuse_drift
 
 
 def commit(connection: DuckDBPyConnection, planned: Commit, *, model: str) -> Revision:
@@ -23,10 +23,7 @@ def commit(connection: DuckDBPyConnection, planned: Commit, *, model: str) -> Re
     Raises StalePlanError, EncodingDriftError.
     """
     head = read_head(connection)
-    if head.model != model:
-        raise EncodingDriftError(
-            "The bank was embedded anew by another model since it was opened; open it again."
-        )
+    refuse_drift(model, head.model)
     _refuse_if_stale(connection, planned, head)
     next_memory, next_text = only(connection, "select memory, text from counter")
     ids = _number(planned, next_memory)
@@ -63,13 +60,13 @@ def commit(connection: DuckDBPyConnection, planned: Commit, *, model: str) -> Re
 
 
 def _refuse_if_stale(connection: DuckDBPyConnection, planned: Commit, head: Head) -> None:
+    if planned.base_key not in ("", _key_of(connection, planned.base_revision, head)):
+        raise StalePlanError(
+            f"Another bank, or an older copy, has taken this one's place since revision "
+            f"{planned.base_revision} was planned against. Plan again to see what would happen now."
+        )
     if head.revision == planned.base_revision:
         return
-    if head.revision < planned.base_revision:
-        raise StalePlanError(
-            f"The bank has been replaced by an older one since this was planned: it is at revision "
-            f"{head.revision}, not {planned.base_revision}. Plan again to see what would happen."
-        )
     registered(connection, "touched", {"id": pa.array(planned.touched, pa.int64())})
     changed = rows(
         connection,
@@ -88,6 +85,14 @@ def _refuse_if_stale(connection: DuckDBPyConnection, planned: Commit, head: Head
             f"Memories {names} have changed between revision {planned.base_revision}, which was "
             f"planned against, and {head.revision}. Plan again to see what would happen now."
         )
+
+
+def _key_of(connection: DuckDBPyConnection, revision: int, head: Head) -> str | None:
+    """The key of the batch that made a revision, None where there is none."""
+    if revision == head.revision:
+        return head.batch_key
+    row = first(connection, "select batch_key from revision where number = ?", [revision])
+    return None if row is None else str(row[0])
 
 
 def _number(planned: Commit, next_id: int) -> dict[int, int]:

@@ -109,6 +109,23 @@ def put_judgements(
         connection.unregister("graded")
 
 
+def last_texts(connection: DuckDBPyConnection) -> dict[int, str]:
+    """The text that each memory has, or had when it left, by id; of all that ever were."""
+    query = """
+        select last.id, text.text
+        from (select id, arg_max(text_id, from_revision) as text_id from memory group by id) last
+        join text on text.id = last.text_id
+        order by last.id
+    """
+    return dict(rows(connection, query))
+
+
+def living_ids(connection: DuckDBPyConnection) -> set[int]:
+    """Ids of the memories of the latest revision."""
+    query = "select id from memory where to_revision is null"
+    return {memory_id for (memory_id,) in rows(connection, query)}
+
+
 # -- proposals ----------------------------------------------------------------------------------
 
 _PROPOSAL = """

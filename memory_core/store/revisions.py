@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,9 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
-from memory_core.columns import (
-    KIND_CODES,
-    Columns,
-    Pool,
-)
-from memory_core.errors import (
-    RevisionNotFoundError,
-)
+from memory_core.columns import KIND_CODES, Columns
+from memory_core.errors import RevisionNotFoundError
+from memory_core.pool import Pool
 from memory_core.records import Evidence, Revision
 from memory_core.serialization import evidence_from_list
 from memory_core.store.rows import first, only, rows, table
@@ -133,13 +128,14 @@ def _codes(found: pa.Table, name: str, code: Callable[[Any], int]) -> NDArray[np
     return picked
 
 
-def read_epoch(connection: DuckDBPyConnection, revision: int, head: Head) -> int:
-    """The session index at a revision. Raises RevisionNotFoundError."""
+def read_head_at(connection: DuckDBPyConnection, revision: int, head: Head) -> Head:
+    """Where the bank stood at a revision. Raises RevisionNotFoundError."""
     if revision == head.revision:
-        return head.epoch
+        return head
     if revision == 0:
-        return 0
-    return read_revision(connection, revision, head).epoch
+        return replace(head, revision=0, batch_key="", epoch=0)
+    then = read_revision(connection, revision, head)
+    return replace(head, revision=revision, batch_key=then.key, epoch=then.epoch)
 
 
 _REVISION = """

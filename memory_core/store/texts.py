@@ -11,7 +11,8 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
-from memory_core.columns import StoredTexts
+from memory_core.errors import EncodingDriftError
+from memory_core.pool import StoredTexts
 from memory_core.store.rows import batches, execute, only, registered, rows
 
 ROWS_A_BATCH = 16_384
@@ -124,11 +125,24 @@ def put_texts(
     return ids, next_id
 
 
+def refuse_drift(model: str, current: str) -> None:
+    """Raise EncodingDriftError where a bank has come to speak another model than it was opened in.
+
+    Its vectors and those of `model` cannot be compared.
+    """
+    if model != current:
+        raise EncodingDriftError(
+            f"The bank was embedded anew by {current} since it was opened with {model}; open it "
+            "again. Nothing was written."
+        )
+
+
 def put_text(
     connection: DuckDBPyConnection, text: str, vector: NDArray[np.float32], *, model: str
 ) -> int:
-    """Store one text with its vector, where it is not yet; its id."""
-    (free,) = only(connection, "select text from counter")
+    """Store one text with its vector, where it is not yet; its id. Raises EncodingDriftError."""
+    free, current = only(connection, "select text, model from counter")
+    refuse_drift(model, current)
     ids, next_id = put_texts(connection, {text: vector}, model=model, next_id=free)
     if next_id != free:
         execute(connection, "update counter set text = ?", [next_id])

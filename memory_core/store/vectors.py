@@ -63,6 +63,11 @@ class VectorCache:
                 self._kept.popitem(last=False)
         return found
 
+    def token_count(self, text: str) -> int | None:
+        """Tokens of a text by the model; None while it is not loaded, or has no tokens."""
+        count = getattr(self._embedder, "token_count", None)
+        return None if count is None else count(text)
+
     def warm_up(self) -> None:
         """Have the model loaded."""
         if not getattr(self._embedder, "ready", True):

@@ -8,8 +8,9 @@ from threading import Lock, RLock
 import numpy as np
 from duckdb import DuckDBPyConnection
 
-from memory_core.columns import Columns, Pool
+from memory_core.columns import Columns
 from memory_core.errors import EncodingDriftError, MemoryNotFoundError, RevisionNotFoundError
+from memory_core.pool import Pool
 from memory_core.records import Change, Memory, Revision
 from memory_core.snapshot import Snapshot
 from memory_core.store import Store, revisions
@@ -86,9 +87,18 @@ class SnapshotCache:
 
     def _read(self, connection: DuckDBPyConnection, revision: int) -> Snapshot:
         assert self._head is not None
-        epoch = revisions.read_epoch(connection, revision, self._head)
+        then = revisions.read_head_at(connection, revision, self._head)
         columns = revisions.read_columns(connection, self._pool, revision, model=self._model)
-        return Snapshot(columns, self._pool, revision=revision, epoch=epoch)
+        return self._snapshot(columns, then)
+
+    def _snapshot(self, columns: Columns, head: Head) -> Snapshot:
+        return Snapshot(
+            columns,
+            self._pool,
+            revision=head.revision,
+            epoch=head.epoch,
+            batch_key=head.batch_key,
+        )
 
     def _refreshed(self, connection: DuckDBPyConnection) -> Snapshot:
         head = revisions.read_head(connection)
@@ -125,7 +135,7 @@ class SnapshotCache:
         since = int(latest.revision or 0)
         changed = revisions.read_changes(connection, self._pool, since, model=self._model)
         columns = _patched(latest.columns, changed)
-        return Snapshot(columns, self._pool, revision=head.revision, epoch=head.epoch)
+        return self._snapshot(columns, head)
 
     def history(self, memory_id: int) -> tuple[Change, ...]:
         """What happened to a memory, oldest first. Raises MemoryNotFoundError."""
@@ -148,12 +158,8 @@ class SnapshotCache:
 
 def _patched(columns: Columns, changed: revisions.Changed) -> Columns:
     """Columns after some rows have gone and others come. Rows that only changed stay in place."""
-    if np.array_equal(changed.gone, changed.put.ids) and len(changed.gone):
-        rows = np.searchsorted(columns.ids, changed.gone)
-        patched = [column.copy() for column in columns]
-        for column, fresh in zip(patched, changed.put, strict=True):
-            column[rows] = fresh
-        return Columns(*patched)
+    if len(changed.gone) and np.array_equal(changed.gone, changed.put.ids):
+        return columns.replace(np.searchsorted(columns.ids, changed.gone), changed.put)
     if len(changed.gone):
         columns = columns.take(~np.isin(columns.ids, changed.gone))
     return columns.concatenate(changed.put).in_order() if len(changed.put) else columns

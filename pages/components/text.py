@@ -14,7 +14,7 @@ import re
 
 import streamlit as st
 
-from memory_core import Memory
+from memory_core import Memory, matching_words
 
 SYMBOLS = {"strategic": "◆", "procedural": "●", "tool": "■"}
 """Kinds are told by their symbol; they have colours on the map only."""
@@ -32,9 +32,27 @@ def md(text: str, *, limit: int | None = None) -> str:
     line = " ".join(text.split())
     if limit is not None and len(line) > limit:
         line = line[: limit - 1].rstrip() + "…"
+    return _literal(line)
+
+
+def _literal(line: str) -> str:
     for pattern in (_ARROWS, _ADDRESS, _CODE):
         line = pattern.sub(_JOINER, line)
     return _PUNCTUATION.sub(r"\\\1", line)
+
+
+def marked(text: str, query: str) -> str:
+    """Markdown of a text, on one line, in which the words that a query matches are marked."""
+    line = " ".join(text.split())
+    (spans,) = matching_words(query, [line])
+    pieces, place = [], 0
+    for start, end in spans:
+        pieces.append(_literal(line[place:start]))
+        # A colon before the mark's own would make it no mark.
+        pieces.append(_JOINER * (line[start - 1 : start] == ":"))
+        pieces.append(f":gray-background[**{_literal(line[start:end])}**]")
+        place = end
+    return "".join([*pieces, _literal(line[place:])])
 
 
 def show(text: str, *, height: int | None = None) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlparse
 import pytest
 from playwright.sync_api import Locator, Page
 
-from memory_core import Add, Batch, Evidence, MemoryBank, Provenance, ToolDetail
+from memory_core import Add, Batch, Evidence, HashEmbedder, MemoryBank, Provenance, ToolDetail
 from tests.browser.conftest import Serve, settled
 from tests.hostile import HOST, TEXTS
 
@@ -66,7 +66,7 @@ def test_every_kind_of_widget_shows_a_text_as_it_is(page: Page, serve: Serve) ->
 def hostile_bank(tmp_path: Path) -> Path:
     """A bank in which everything that can be a text is a hostile one."""
     path = tmp_path / "hostile **bank** <b>.duckdb"
-    bank = MemoryBank.open(path, actor=TEXTS[3])
+    bank = MemoryBank.open(path, embedder=HashEmbedder(), actor=TEXTS[3])
     operations = [
         Add(
             text, "tool", TEXTS[i - 1], ToolDetail(TEXTS[i - 2], TEXTS[i - 3]),
@@ -86,7 +86,7 @@ def hostile_bank(tmp_path: Path) -> Path:
 def test_no_page_renders_a_text_or_asks_outside_for_it(
     page: Page, serve: Serve, hostile_bank: Path
 ) -> None:
-    address = serve(WINNOW_BANK=str(hostile_bank))
+    address = serve(WINNOW_BANK=str(hostile_bank), WINNOW_MODEL="hash")
     asked = outside_requests(page, address)
 
     def check(path: str, *texts: str) -> None:

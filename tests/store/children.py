@@ -136,7 +136,7 @@ def wait_until_interrupted(pipe: Connection, path: Path) -> None:
 def commit_until_killed(pipe: Connection, path: Path, name: str, size: int) -> None:
     """Commit batches without end; say the key before each and the revision's number after it."""
     bank = small(path)
-    plans = [bank.plan(lessons(*(f"{name}-{k}-{i}" for i in range(size)))) for k in range(8)]
+    plans = [bank.plan(lessons(*(f"{name}-{k}-{i}" for i in range(size)))) for k in range(5)]
     pipe.send("ready")
     for plan in plans:
         pipe.send(("trying", plan.batch.key))
@@ -217,7 +217,7 @@ def look_on(pipe: Connection, path: Path) -> None:
     lock = path.with_name(path.name + ".lock")
     pipe.send("ready")
     while not pipe.poll(0.002):
-        os.listdir(path.parent)
+        list(path.parent.iterdir())
         path.stat()
         lock.open("rb").close()
         looks += 1

@@ -30,7 +30,7 @@ def contents(folder: Path) -> dict[str, str]:
 def refused(
     path: Path, error: type[StoreError], action: Callable[[Path], object] | None = None
 ) -> str:
-    """What is said when a bank is refused, with this very error and nothing in its folder changed."""
+    """What is said when a bank is refused, with this very error and its folder unchanged."""
     before = contents(path.parent)
     with pytest.raises(StoreError) as told:
         (action or (lambda path: small(path, timeout=1)))(path)

@@ -39,7 +39,6 @@ from memory_core import (
     StoreCorruptError,
     StoreError,
     StoreFullError,
-    StorePermissionError,
     ToolDetail,
 )
 
@@ -54,13 +53,13 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The bytes of a bank with a few hundred memories and some history."""
     path = tmp_path_factory.mktemp("sound") / "bank.duckdb"
     bank = small(path)
-    for k in range(4):
+    for k in range(2):
         detail = ToolDetail("git", f"{k}" * 200)
         bank.update(
             Batch(
                 [
                     Add(f"Lesson {k} {i} about exit codes", "tool", "git", detail=detail)
-                    for i in range(80)
+                    for i in range(160)
                 ]
             )
         )
@@ -157,7 +156,7 @@ def test_a_file_for_a_folder_is_told(tmp_path: Path) -> None:
 def test_a_link_that_leads_to_itself_is_told(tmp_path: Path) -> None:
     path = tmp_path / "bank.duckdb"
     path.symlink_to(path)
-    with pytest.raises(StoreError, match="bank.duckdb"):
+    with pytest.raises(StoreError, match=r"bank\.duckdb"):
         small(path)
 
 
@@ -203,17 +202,18 @@ def test_a_flipped_bit_is_refused_or_lies_where_nothing_is(bank_path: Path, soun
     bank_path.write_bytes(sound)
     good = everything(bank_path)
     chance = random.Random(7)
-    positions = [chance.randrange(3 * HEADER) for _ in range(12)]
-    positions += [chance.randrange(3 * HEADER, len(sound)) for _ in range(36)]
+    positions = [chance.randrange(3 * HEADER) for _ in range(8)]
+    positions += [chance.randrange(3 * HEADER, len(sound)) for _ in range(24)]
     found = 0
     for position in positions:
         bank_path.write_bytes(flipped(sound, position, chance.randrange(8)))
         before = contents(bank_path.parent)
         try:
-            assert everything(bank_path) == good, position
+            read = everything(bank_path)
         except StoreCorruptError as error:
-            found += 1
-            assert str(bank_path) in str(error)
+            found += str(bank_path) in str(error)
+        else:
+            assert read == good, position
         assert contents(bank_path.parent) == before
     assert found > len(positions) // 2
 
@@ -276,9 +276,7 @@ def test_a_foreign_log_beside_a_clean_bank_is_refused(bank_path: Path, tmp_path:
         assert str(log) in message
     log.unlink()
     bank = small(bank_path)
-    assert [m.text for m in bank.snapshot().memories] == [
-        "Lesson mine: check the exit code"
-    ]
+    assert [m.text for m in bank.snapshot().memories] == ["Lesson mine: check the exit code"]
 
 
 @posix
@@ -335,9 +333,7 @@ def test_a_name_that_duckdb_would_misread_is_refused(tmp_path: Path, name: str) 
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
-def test_a_relative_path_stays_what_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_path_stays_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     bank = small(Path("bank.duckdb"))
@@ -452,14 +448,14 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost_and_all_can_be_read(
             ]
         )
 
-    refusals = 0
-    while refusals < 3:
+    refusals: list[str] = []
+    while len(refusals) < 3:
         try:
             made.append(bank.update(batch()))
         except StoreFullError as error:
-            refusals += 1
-            assert str(path) in str(error)
-            assert len(made) < 1000
+            refusals.append(str(error))
+        assert len(made) < 1000
+    assert all(str(path) in message for message in refusals)
     assert bank.revisions() == tuple(made)
     assert len(small(path).snapshot()) == made[-1].size
     disk("30m")
@@ -480,7 +476,7 @@ def test_a_good_bank_is_never_refused(bank_path: Path) -> None:
     chance = random.Random(3)
     bank = small(bank_path)
     copy = bank_path.with_name("copy.duckdb")
-    for k in range(40):
+    for k in range(24):
         size = chance.choice([1, 2, 30, 400])
         usage = "x" * chance.choice([0, 10, 3000])
         kept = bank.snapshot().ids.tolist()

@@ -12,19 +12,19 @@ from children import Child, commit_many, lessons, look_on, read_and_commit, smal
 from memory_core import Add, Batch, MemoryBank, Modify, Revision, StalePlanError
 
 WORST = 2.0
-"""Seconds that no commit may take, with sixteen at work on a machine that has nothing else to do."""
+"""Seconds that no commit may take, with sixteen at work on a machine that does nothing else."""
 
 
-def _bound(path: Path) -> float:
-    """Those seconds; on a machine that is busy now, 25 times what a lone commit takes."""
-    bank = small(path)
+def _assert_prompt(worst: float, folder: Path) -> None:
+    """Under those seconds; where the machine is busy, as long as it now takes forty commits."""
+    bank = small(folder / "lone.duckdb")
     took = []
     for k in range(5):
         plan = bank.plan(lessons(f"lone {k}"))
         start = time.perf_counter()
         bank.commit(plan)
         took.append(time.perf_counter() - start)
-    return max(WORST, 25 * sorted(took)[2])
+    assert worst < max(WORST, 40 * sorted(took)[2])
 
 
 def _assert_all_there(path: Path, made: list[Revision]) -> None:
@@ -47,7 +47,6 @@ def _together(children: list[Child]) -> None:
 
 @pytest.mark.long
 def test_four_processes_commit_a_hundred_batches_each(bank_path: Path) -> None:
-    bound = _bound(bank_path.with_name("lone.duckdb"))
     small(bank_path)
     children = [Child(commit_many, bank_path, f"p{k}", 100) for k in range(4)]
     try:
@@ -57,12 +56,11 @@ def test_four_processes_commit_a_hundred_batches_each(bank_path: Path) -> None:
         for child in children:
             child.kill()
     _assert_all_there(bank_path, [revision for made, _ in said for revision in made])
-    assert max(worst for _, worst in said) < bound
+    _assert_prompt(max(worst for _, worst in said), bank_path.parent)
 
 
 @pytest.mark.long
 def test_two_processes_of_eight_threads_and_one_that_looks_on(bank_path: Path) -> None:
-    bound = _bound(bank_path.with_name("lone.duckdb"))
     small(bank_path)
     watcher = Child(look_on, bank_path)
     children = [Child(read_and_commit, bank_path, f"p{k}", 8, 5) for k in range(2)]
@@ -78,7 +76,7 @@ def test_two_processes_of_eight_threads_and_one_that_looks_on(bank_path: Path) -
     assert not [fault for _, _, faults in said for fault in faults]
     _assert_all_there(bank_path, [revision for made, _, _ in said for revision in made])
     assert len(small(bank_path).revisions()) == 2 * 8 * 5
-    assert max(worst for _, worst, _ in said) < bound
+    _assert_prompt(max(worst for _, worst, _ in said), bank_path.parent)
 
 
 def test_a_batch_makes_one_revision_however_often_it_is_committed(bank_path: Path) -> None:

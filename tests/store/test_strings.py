@@ -1,4 +1,4 @@
-"""Text that no store, file or page can hold is refused wherever it comes in, and nothing written."""
+"""Text that no file or page can hold is refused wherever it comes in, and nothing is written."""
 
 from __future__ import annotations
 
