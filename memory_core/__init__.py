@@ -40,7 +40,15 @@ from memory_core.errors import (
     StorePermissionError,
     UnreadableTrajectoryError,
 )
-from memory_core.evaluation import Quality, QueryQuality, evaluate, ideal, ideal_order
+from memory_core.evaluation import (
+    MEASURES,
+    Measure,
+    Quality,
+    QueryQuality,
+    evaluate,
+    ideal,
+    ideal_order,
+)
 from memory_core.explanation import WhyNot
 from memory_core.injection import injection, read_injection
 from memory_core.judgement_matching import JudgementImport
@@ -98,7 +106,7 @@ from memory_core.settings import PRESETS, CompressionSettings, RetrievalSettings
 from memory_core.snapshot import Snapshot
 from memory_core.standing import Standing, near_misses, standings
 from memory_core.sweep import Course, Crossing, Cut, Sweep, sweep
-from memory_core.tuning import MEASURES, Measure, Tuning, TuningPoint, Verdict, tune
+from memory_core.tuning import Tuning, TuningPoint, Verdict, tune
 
 __all__ = [
     "BANK_VARIABLE",

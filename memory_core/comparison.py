@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory_core.evaluation import (
+    Measure,
     Quality,
     QueryQuality,
     Ranked,
@@ -68,6 +69,11 @@ class Comparison:
     """All of them, judged or not."""
     overlap: Estimate
     rank_biased_overlap: Estimate
+
+    def change(self, measure: Measure, *, seed: int = 0) -> Estimate:
+        """Mean over the queries of after less before, with its bootstrap interval."""
+        pairs = zip(self.before.queries, self.after.queries, strict=True)
+        return estimate([getattr(b, measure) - getattr(a, measure) for a, b in pairs], seed=seed)
 
     @property
     def losing(self) -> tuple[QueryComparison, ...]:

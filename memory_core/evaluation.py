@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,10 @@ from memory_core.snapshot import Snapshot
 
 Vectors = Mapping[str, NDArray[np.float32]]
 """The unit vector (d,) of each query's task."""
+
+Measure: TypeAlias = Literal["ndcg", "recall", "precision", "hit", "reciprocal_rank"]
+MEASURES: tuple[Measure, ...] = ("ndcg", "recall", "precision", "hit", "reciprocal_rank")
+"""Names of what a QueryQuality tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,16 @@ class Quality:
     precision: Estimate
     mrr: Estimate
     ndcg: Estimate
+
+    def mean(self, measure: Measure) -> Estimate:
+        """The mean of a measure over the queries."""
+        return {
+            "ndcg": self.ndcg,
+            "recall": self.recall,
+            "precision": self.precision,
+            "hit": self.hit,
+            "reciprocal_rank": self.mrr,
+        }[measure]
 
 
 def evaluate(

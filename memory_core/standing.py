@@ -58,13 +58,18 @@ def _contests(found: Retrieval) -> tuple[Kind | None, ...]:
     return (found.settings.kinds or KINDS) if found.settings.per_kind else (None,)
 
 
+def _by_similarity(found: Retrieval) -> Scoring:
+    """The same question with λ and μ at 0."""
+    scoring = found.scoring
+    if scoring.lexical is None:
+        return scoring.reweighted(0.0)  # which has its similarities already
+    settings = replace(found.settings, confidence_weight=0.0, lexical_weight=0.0)
+    return Scoring(found.snapshot, scoring.vector, settings)
+
+
 def _standings(found: Retrieval, ids: Iterable[int]) -> tuple[Standing, ...]:
     scoring, snapshot, places = found.scoring, found.snapshot, _places(found)
-    plain = Scoring(
-        snapshot,
-        scoring.vector,
-        replace(found.settings, confidence_weight=0.0, lexical_weight=0.0),
-    )
+    plain = _by_similarity(found)
     last: dict[Kind | None, float] = {}
     for kind in _contests(found):
         first = scoring.best(places, kind)

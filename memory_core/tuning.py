@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core.evaluation import QueryQuality, Ranked, Vectors, task_vector
+from memory_core.evaluation import Measure, QueryQuality, Ranked, Vectors, task_vector
 from memory_core.lexical import lexical_scores
 from memory_core.metrics import Estimate, estimate
 from memory_core.records import SavedQuery
 from memory_core.scoring import Scoring
 from memory_core.settings import RetrievalSettings, SettingsError
 from memory_core.snapshot import Snapshot
-
-Measure: TypeAlias = Literal["ndcg", "recall", "precision", "hit", "reciprocal_rank"]
-MEASURES: tuple[Measure, ...] = ("ndcg", "recall", "precision", "hit", "reciprocal_rank")
-"""Names of what a QueryQuality tells."""
 
 STEPS = tuple(step / 10 for step in range(11))
 

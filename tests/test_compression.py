@@ -252,7 +252,7 @@ def test_hybrid_is_exact_for_many(rescore, kind):
     snapshot = {
         "scattered": lambda: library(500),
         "clusters": lambda: library(500, clusters=12, spread=0.02),
-        "near copies": lambda: library(500, clusters=12, spread=0.0002),
+        "near copies": lambda: library(500, clusters=12, spread=0.00002),
         "clump": clump,
     }[kind]()
     chosen = CompressionSettings(capacity=40, delta=1, rescore=rescore)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_core import (
+    MEASURES,
     Memory,
     Provenance,
     RetrievalSettings,
@@ -325,6 +326,11 @@ def test_a_query_loses_exactly_what_was_among_its_first_and_is_no_more(task, dat
         assert all(i in one.after and i not in one.before for i in fresh)
         for loss in one.lost:
             assert (loss.rank_after is None) == (loss.memory_id in gone)
+    if found.before.queries:
+        change = found.change("ndcg")
+        assert change.mean == pytest.approx(found.after.ndcg.mean - found.before.ndcg.mean)
+        assert change.low - 1e-9 <= change.mean <= change.high + 1e-9
     same = compare(crowd, crowd, queries, vectors, k=k)
     assert same.losing == ()
+    assert all(same.change(measure).high == 0 for measure in MEASURES if same.before.queries)
     assert all(one.rank_biased_overlap == pytest.approx(1) for one in same.queries)

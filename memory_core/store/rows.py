@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
@@ -38,7 +39,12 @@ def rows(
         if isinstance(value, str):
             check_string(value, "value")
     # DuckDB 2 refuses the next statement until all rows of this one have been fetched.
-    return connection.execute(query, list(values)).fetchall()
+    return connection.execute(query, _bound(values)).fetchall()
+
+
+def _bound(values: Sequence[object]) -> list[object]:
+    """Values as DuckDB can bind them: it knows no scalars of NumPy."""
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
 def first(
@@ -85,5 +91,5 @@ def batches(
 def _arrow(connection: DuckDBPyConnection, query: str, values: Sequence[object]) -> Any:
     # A relation is what DuckDB 2 wants; in version 1 it is twenty times as slow over blobs.
     if hasattr(connection, "complete"):
-        return connection.sql(query, params=list(values))
-    return connection.execute(query, list(values))
+        return connection.sql(query, params=_bound(values))
+    return connection.execute(query, _bound(values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_core import Retrieval, Standing, near_misses, standings
-from pages.components import selection, why_not
+from pages.components import judging, selection, why_not
 from pages.components.frame import Desk
 from pages.components.score_bar import legend, score_bar, sentence
 from pages.components.sparkline import Curves, curves, in_words, sparkline
@@ -45,6 +45,8 @@ def _hit(
             f"{_by_similarity(standing)} · {in_words(points)}"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
+            if (saved := judging.saved_as(desk, found.task)) is not None:
+                judging.buttons(desk, saved, memory.id)
             if st.button("Open in Browse", key=f"open-{memory.id}", type="tertiary"):
                 selection.open_memory(memory.id)
                 st.switch_page("pages/browse.py", query_params={"memory": str(memory.id)})

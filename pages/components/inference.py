@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memory_core import Retrieval, domain_shares, infer_domains
+from memory_core import Retrieval, Snapshot, domain_shares, infer_domains
 from pages.components.frame import Desk
 from pages.components.text import md
 
 SHOWN = 4
 
 
+@st.cache_data(show_spinner=False, max_entries=256)
+def _about(
+    name: object, _snapshot: Snapshot, _found: Retrieval
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    vector = _found.scoring.vector
+    return domain_shares(_snapshot, vector), infer_domains(_snapshot, vector)
+
+
 def section(desk: Desk, found: Retrieval) -> None:
     """The shares of the domains, what follows, and a button to use it or to take it back."""
-    vector = found.scoring.vector
-    shares = domain_shares(desk.snapshot, vector)
-    inferred = infer_domains(desk.snapshot, vector)
+    name = (str(desk.bank.path), desk.snapshot.revision, desk.snapshot.batch_key, found.task)
+    shares, inferred = _about(name, desk.snapshot, found)
     with st.container(horizontal=True, vertical_alignment="center", key="inference"):
         st.caption(_sentence(shares, inferred))
         if found.settings.domains:

@@ -17,7 +17,11 @@ def navigation() -> Any:
                 st.Page("pages/browse.py", title="Browse", default=True),
                 st.Page("pages/query.py", title="Query"),
             ],
-            "Prune": [st.Page("pages/compress.py", title="Compress")],
+            "Prune": [
+                st.Page("pages/compress.py", title="Compress"),
+                st.Page("pages/quality.py", title="Quality"),
+            ],
+            "More": [st.Page("pages/ledger.py", title="Ledger")],
         },
         position="top",
     )

@@ -163,11 +163,15 @@ def run(desk: Desk, query: Query) -> Retrieval:
 def _asked_of(desk: Desk) -> tuple[Snapshot, tuple[int, float] | None]:
     """The snapshot that is asked: one in which a memory has another confidence, if supposed so."""
     supposed: tuple[int, float] | None = st.session_state.get(keys.SUPPOSED)
+    place = st.container()  # always there, so that what follows keeps its place on the page
     if supposed is None or supposed[0] not in desk.snapshot:
         return desk.snapshot, None
     memory_id, confidence = supposed
     memory = replace(desk.snapshot.by_id(memory_id), confidence=confidence)
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="supposed"):
+    banner = place.container(
+        border=True, horizontal=True, vertical_alignment="center", key="supposed"
+    )
+    with banner:
         st.markdown(
             f"Asked **as if memory {memory_id} had a confidence of {confidence:.4g}**; "
             "nothing of this is written."

@@ -19,7 +19,7 @@ def section(desk: Desk, settings: RetrievalSettings) -> None:
     with st.form("many-tasks", border=False):
         st.text_area(
             f"Tasks, one a line, up to {MOST}", key="_tasks", height=160,
-            persist_state="session", placeholder="Move a branch\nFind a lost commit",
+            placeholder="Move a branch\nFind a lost commit",
         )  # fmt: skip
         st.form_submit_button("Run them", on_click=_take)
     tasks = st.session_state.get(keys.MANY, ())

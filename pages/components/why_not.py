@@ -95,16 +95,21 @@ def _beside_the_last(found: Retrieval, answer: WhyNot) -> None:
     rivals = [h for h in found.hits if not found.settings.per_kind or h.memory.kind == memory.kind]
     if not rivals:
         return
-    last, rows = rivals[-1].parts, []
-    for name, label in (("similarity", "similarity"), ("lexical", "words"), ("confidence",) * 2):
-        own, other = getattr(answer.parts, name), getattr(last, name)
-        if own.weight or other.weight:
-            rows.append((label, own.value, own.weight, own.share, other.share))
-    rows.append(("score", np.nan, np.nan, answer.parts.total, last.total))
-    table = pd.DataFrame(rows, columns=["part", "value", "weight", "share", "last hit's share"])
+    last, own = rivals[-1].parts, answer.parts
+    rows = [
+        (label, f"{mine.value:.3f} × {mine.weight:.2f}", mine.share, its.share)
+        for label, mine, its in (
+            ("similarity", own.similarity, last.similarity),
+            ("words", own.lexical, last.lexical),
+            ("confidence", own.confidence, last.confidence),
+        )
+        if mine.weight
+    ]
+    rows.append(("score", "", own.total, last.total))
+    table = pd.DataFrame(rows, columns=["part", "value × weight", "share", "last hit's share"])
     table["difference"] = table["share"] - table["last hit's share"]
     number = st.column_config.NumberColumn(format="%.3f")
-    columns = {name: number for name in table.columns if name != "part"}
+    columns = dict.fromkeys(("share", "last hit's share", "difference"), number)
     st.dataframe(table, hide_index=True, column_config=columns)
 
 
@@ -117,14 +122,15 @@ def _advice(desk: Desk, found: Retrieval, answer: WhyNot) -> None:
         _weights(found, answer)
         return
     st.caption("What would lift it in · each was computed, then checked by running it")
-    several = [
-        _domain(answer),
-        _weights(found, answer),
-        _confidence(found, answer),
-        _limit(found, answer),
-    ]
-    if not any(several):
-        st.markdown("Nothing that one setting could do: it is too far from this task.")
+    excluded = answer.rank is None
+    helps = [_domain(answer), _weights(found, answer), _confidence(found, answer)]
+    helps.append(_limit(found, answer))
+    if not excluded and not helps[1]:
+        st.caption("No confidence weight (λ) would do it, all else the same.")
+    if not excluded and not helps[2]:
+        st.caption("No confidence would do it, not even the highest, 0.95.")
+    if not any(helps):
+        st.markdown("Nothing that one setting could do lifts it in.")
 
 
 def _domain(answer: WhyNot) -> bool:

@@ -22,6 +22,10 @@ with place("list"):
     text.show_list((chosen,), numbered=True)
 with place("markdown"):
     st.markdown(marked)
+with place("marked"):
+    st.markdown(text.marked(chosen, chosen))
+with place("marked-in-part"):
+    st.markdown(text.marked(chosen, " ".join(chosen.replace("/", " ").split()[::2])))
 with place("strong"):
     st.markdown(f"before **{marked}** after")
 with place("caption"):

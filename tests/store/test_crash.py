@@ -61,7 +61,7 @@ def test_fifty_kills_lose_nothing_that_was_acknowledged(bank_path: Path) -> None
             child.process.join(chance.uniform(0.0, 1.2 * typical))
         for told in child.rest():
             note(told)
-        if kill in (0, 1, 5, 15):
+        if kill in (1, 8):
             assert_whole(small(bank_path))
     bank = small(bank_path)
     assert_whole(bank)
@@ -70,12 +70,9 @@ def test_fifty_kills_lose_nothing_that_was_acknowledged(bank_path: Path) -> None
     # What was killed before it could say so is found by its key, and nothing else is there.
     assert len(acknowledged) > 20
     assert len(unknown) > 20
-    got_through = {key for key in unknown if bank.find_revision(key) is not None}
-    assert numbers.keys() == acknowledged.keys() | got_through
-    for key in got_through:
-        found = bank.find_revision(key)
-        assert found is not None
-        assert found.number == numbers[key]
+    found = {key: revision.number for key in unknown if (revision := bank.find_revision(key))}
+    assert found
+    assert numbers == acknowledged | found
 
 
 def _left_with_log(path: Path, commits: int) -> list[Revision]:

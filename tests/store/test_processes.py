@@ -51,7 +51,7 @@ def test_four_processes_commit_a_hundred_batches_each(bank_path: Path) -> None:
     children = [Child(commit_many, bank_path, f"p{k}", 100) for k in range(4)]
     try:
         _together(children)
-        said = [child.receive(120) for child in children]
+        said = [child.receive(280) for child in children]
     finally:
         for child in children:
             child.kill()
@@ -67,7 +67,7 @@ def test_two_processes_of_eight_threads_and_one_that_looks_on(bank_path: Path) -
     try:
         assert watcher.receive() == "ready"
         _together(children)
-        said = [child.receive(120) for child in children]
+        said = [child.receive(280) for child in children]
         watcher.pipe.send("go on")
         assert watcher.receive() > 100
     finally:
