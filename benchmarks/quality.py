@@ -23,7 +23,7 @@ import csv
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -122,7 +122,10 @@ def sts(folder: Path, limit: int | None) -> None:
 
 def locomo(folder: Path, limit: int | None) -> None:
     figures = [recall(k) for k in (5, 10, 25, 50)]
-    questions = thinned(conversations(folder / "locomo" / "locomo10.json"), limit)
+    questions = list(conversations(folder / "locomo" / "locomo10.json"))
+    if limit is not None and limit < len(questions):  # spread over the conversations
+        places = np.linspace(0, len(questions) - 1, limit).round().astype(int)
+        questions = [questions[place] for place in places]
     report("LoCoMo, turns of dialog", questions, figures, tuned_by=0)
 
 
@@ -166,15 +169,6 @@ def tool_queries(folder: Path) -> list[tuple[str, str]]:
     with path.open(encoding="utf-8", newline="") as lines:
         rows = [(row["Query"], row["Tool"]) for row in csv.DictReader(lines)]
     return [rows[place] for place in np.random.default_rng(0).permutation(len(rows)).tolist()]
-
-
-def thinned(questions: Iterable[Question], limit: int | None) -> list[Question]:
-    """All, or so many of them, evenly spread over the banks."""
-    everything = list(questions)
-    if limit is None or limit >= len(everything):
-        return everything
-    places = np.linspace(0, len(everything) - 1, limit).round().astype(int)
-    return [everything[place] for place in places]
 
 
 def report(
