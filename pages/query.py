@@ -3,7 +3,7 @@
 import streamlit as st
 
 from memory_core import MemoryCoreError
-from pages.components import frame, inference, looks, query_form, task_list
+from pages.components import asking, frame, inference, looks, query_form, task_list
 from pages.components.text import md
 
 desk = frame.open_desk()
@@ -19,10 +19,10 @@ try:
     if look == looks.MANY:
         task_list.section(desk, query.settings)
     else:
-        found = query_form.run(desk, query)
+        found = asking.run(desk, query)
         inference.section(desk, found)
         looks.show(look, desk, found)
 except MemoryCoreError as error:
     st.error(md(str(error)))
     st.stop()
-query_form.warm_up(desk)
+asking.warm_up(desk)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -12,10 +11,8 @@ from memory_core import (
     KINDS,
     PRESETS,
     MemoryBank,
-    Retrieval,
     RetrievalSettings,
     SavedQuery,
-    Snapshot,
 )
 from pages.components import keys
 from pages.components.filters import say_if_unknown
@@ -140,57 +137,3 @@ def fill(task: str, settings: Mapping[str, object], revision: int | None) -> Non
 @st.cache_data(show_spinner=False, max_entries=16)
 def _saved(path: str, signature: tuple[int, ...], _bank: MemoryBank) -> tuple[SavedQuery, ...]:
     return _bank.queries()
-
-
-def run(desk: Desk, query: Query) -> Retrieval:
-    """Ask the bank at the revision that is looked at.
-
-    The same question gives the same retrieval, with the same id, run after run: an outcome that
-    is recorded twice by a hurried click is then one outcome.
-    """
-    snapshot, supposed = _asked_of(desk)
-    name = (str(desk.bank.path), desk.snapshot.revision, desk.snapshot.batch_key, query, supposed)
-    kept = st.session_state.get(keys.FOUND)
-    if kept is not None and kept[0] == name:
-        found: Retrieval = kept[1]
-        return found
-    with st.spinner("Asking the bank; the first new text also loads the model", show_time=True):
-        found = desk.bank.retrieve(query.task, query.settings, revision=snapshot)
-    st.session_state[keys.FOUND] = (name, found)
-    return found
-
-
-def _asked_of(desk: Desk) -> tuple[Snapshot, tuple[int, float] | None]:
-    """The snapshot that is asked: one in which a memory has another confidence, if supposed so."""
-    supposed: tuple[int, float] | None = st.session_state.get(keys.SUPPOSED)
-    place = st.container()  # always there, so that what follows keeps its place on the page
-    if supposed is None or supposed[0] not in desk.snapshot:
-        return desk.snapshot, None
-    memory_id, confidence = supposed
-    memory = replace(desk.snapshot.by_id(memory_id), confidence=confidence)
-    banner = place.container(
-        border=True, horizontal=True, vertical_alignment="center", key="supposed"
-    )
-    with banner:
-        st.markdown(
-            f"Asked **as if memory {memory_id} had a confidence of {confidence:.4g}**; "
-            "nothing of this is written."
-        )
-        st.button("Stop supposing", key="stop-supposing", on_click=_stop_supposing)
-    return desk.snapshot.edit(put=[memory]), supposed
-
-
-def _stop_supposing() -> None:
-    st.session_state.pop(keys.SUPPOSED, None)
-
-
-@st.cache_resource(show_spinner=False)
-def _warmer(path: str, identity: object, _bank: MemoryBank) -> threading.Thread:
-    thread = threading.Thread(target=_bank.warm_up, daemon=True)
-    thread.start()
-    return thread
-
-
-def warm_up(desk: Desk) -> None:
-    """Load the model in the background, so that the next, new task finds it there."""
-    _warmer(str(desk.bank.path), id(desk.bank), desk.bank)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from memory_core import Snapshot
 from pages.components import keys
+from pages.components.text import md
 
 
 def selected(snapshot: Snapshot) -> tuple[int, ...]:
@@ -45,7 +46,9 @@ def opened(snapshot: Snapshot) -> int | None:
     if memory_id is None and (named := st.query_params.get(keys.MEMORY)):
         if named.isdecimal() and int(named) in snapshot:
             return int(named)
-        st.warning(f"The address names memory {named[:20]!r}, which this revision does not have.")
+        st.warning(
+            f"The address names memory “{md(named, limit=20)}”, which this revision does not have."
+        )
         return None
     return memory_id if memory_id in snapshot else None
 

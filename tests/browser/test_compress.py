@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 @pytest.fixture
 def library(tmp_path: Path) -> MemoryBank:
     bank = MemoryBank.open(tmp_path / "full.duckdb", embedder=HashEmbedder(), actor="tester")
-    words = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
+    words = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
     operations = [
         Add(f"{word} lesson {i} about {word} and {i}", "tool", word, confidence=0.3 + 0.03 * i)
         for i, word in enumerate(words * 2)

@@ -79,6 +79,8 @@ def hostile_bank(tmp_path: Path) -> Path:
     bank.commit(bank.plan(Batch(operations, TEXTS[1])))
     for number, text in enumerate(TEXTS, start=1):
         bank.save_query(text, judgements={number: 3})
+    bank.record_outcome(bank.retrieve(TEXTS[1]), improved=True, applied=[])
+    bank.propose(Batch([operations[0]], TEXTS[5]), source=TEXTS[4])
     bank.configure(name=TEXTS[9], capacity=6)
     return path
 
@@ -105,6 +107,8 @@ def test_no_page_renders_a_text_or_asks_outside_for_it(
     check("?revision=0")
     check("query", *TEXTS[:1])
     check("compress?strategies=random")  # which does not care what a lesson says
+    for place in ("quality", "quality?part=Weights", "ledger", "query?look=Compare"):
+        check(place)
     check("query")
     page.get_by_role("button", name="Saved queries").click()
     page.get_by_role("button", name="Revision").click()

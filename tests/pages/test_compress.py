@@ -16,7 +16,7 @@ Open = Callable[..., AppTest]
 @pytest.fixture
 def library(bank: MemoryBank) -> MemoryBank:
     """Twenty lessons over a capacity of twelve; a query whose only relevant lesson is weak."""
-    words = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
+    words = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
     operations = [
         Add(f"{word} lesson {i} about {word} and {i}", "tool", word, confidence=0.3 + 0.03 * i)
         for i, word in enumerate(words * 2)

@@ -13,6 +13,7 @@ from memory_core import (
     KINDS,
     Add,
     Batch,
+    Delete,
     MemoryBank,
     Retrieval,
     RetrievalSettings,
@@ -325,3 +326,16 @@ def test_in_the_past_nothing_is_recorded(open_app: Open, crowd: MemoryBank) -> N
     ask(app)
     assert texts(app, crowd.retrieve(TASK, revision=1))
     assert not [button for button in app.button if button.key in {"keep", "undo"}]
+
+
+def test_a_query_can_be_asked_as_if_the_waiting_proposals_were_accepted(
+    open_app: Open, library: MemoryBank
+) -> None:
+    library.propose(Batch([Add(TASK, "tool", "data"), Delete(99)]), source="reflection")
+    app = open_app(library, "query")
+    app.text_area("task").set_value(TASK).run()
+    assert TASK not in [text.value for text in app.text]
+    app.toggle("proposed").set_value(True).run()
+    assert not app.exception
+    assert app.code[-1].value.splitlines()[0] == f"[G0] {TASK}"
+    assert len(library.revisions()) == 1

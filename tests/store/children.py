@@ -20,10 +20,15 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.dataset
 
 from memory_core import Add, Batch, HashEmbedder, MemoryBank
 from memory_core.store.lock import hold
 from memory_core.store.unit import CONFIGURATION
+
+pa.array([0])  # with the imports above, what a bank imports late: once, rather than in each child
 
 DIMENSION = 32
 
