@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,9 @@ pytestmark = [pytest.mark.long, pytest.mark.xdist_group("demo")]
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryBank]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> MemoryBank:
     path = build_demo(tmp_path_factory.mktemp("demo") / "demo.duckdb", embedder=HashEmbedder())
-    yield MemoryBank.open(path, embedder=HashEmbedder())
+    return MemoryBank.open(path, embedder=HashEmbedder())
 
 
 def test_it_is_large_and_varied_enough(demo: MemoryBank) -> None:

@@ -121,6 +121,7 @@ def minilm() -> MiniLMEmbedder:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)  # 2,758 texts through the model, on whatever else the machine does
 def test_the_model_is_as_good_as_published_on_the_sts_benchmark(
     datasets: Path, minilm: MiniLMEmbedder
 ):

@@ -65,7 +65,8 @@ def test_hits_and_near_misses_are_the_ranking_about_the_cut(found, limit):
     hits = {one.memory.id for one in chosen(ranked, found.settings)}
     above, below = standings(found), near_misses(found, limit)
     assert [s.hit.memory for s in above] == [hit.memory for hit in found.hits]
-    assert all(s.is_in for s in above) and not any(s.is_in for s in below)
+    assert all(s.is_in for s in above)
+    assert not any(s.is_in for s in below)
     rest = [one for one in ranked if one.memory.id not in hits]
     if found.settings.per_kind is None:
         assert [s.hit.memory for s in below] == [one.memory for one in rest[:limit]]

@@ -512,6 +512,17 @@ def test_a_creation_that_is_killed_leaves_nothing_in_the_way(tmp_path: Path) -> 
     assert len(list(tmp_path.iterdir())) == 24
 
 
+@posix
+def test_what_a_creation_left_that_was_killed_at_its_end_is_cleared_away(bank_path: Path) -> None:
+    """The bank was in place, and its building name was still there, too."""
+    small(bank_path).update(lessons(1))
+    left = bank_path.with_name(".bank.duckdb.building")
+    os.link(bank_path, left)
+    assert len(small(bank_path).snapshot()) == 1
+    assert not left.exists()
+    assert bank_path.stat().st_nlink == 1
+
+
 def test_many_who_create_one_bank_get_one(tmp_path: Path) -> None:
     path = tmp_path / "bank.duckdb"
     barrier = threading.Barrier(6)

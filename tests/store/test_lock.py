@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from children import hold_duckdb, hold_lock, lessons, small, started, wait_until_interrupted
 
-from memory_core import MemoryBank, StoreBusyError
+from memory_core import HashEmbedder, MemoryBank, StoreBusyError, StoreError
+from memory_core.store import Store
 from memory_core.store.lock import hold
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, links and names of POSIX")
@@ -177,13 +178,15 @@ def test_reading_changes_nothing_that_others_look_at(bank: MemoryBank, bank_path
     bank.update(lessons(1, 2))
     before = bank.signature(), bank_path.read_bytes()
     bank.revisions(), bank.settings, bank.queries(), bank.history(1), bank.snapshot(0)
-    MemoryBank.open(bank_path, embedder=bank_embedder(bank))
+    MemoryBank.open(bank_path, embedder=HashEmbedder())
     assert (bank.signature(), bank_path.read_bytes()) == before
     bank.update(lessons(3))
     assert bank.signature() != before[0]
 
 
-def bank_embedder(bank: MemoryBank) -> object:
-    from memory_core import HashEmbedder
-
-    return HashEmbedder()
+def test_a_unit_that_reads_cannot_write(bank_path: Path) -> None:
+    small(bank_path).update(lessons(1))
+    before = bank_path.read_bytes()
+    with pytest.raises(StoreError), Store(bank_path).reading("look") as connection:
+        connection.execute("delete from memory")
+    assert bank_path.read_bytes() == before

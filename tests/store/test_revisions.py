@@ -275,6 +275,12 @@ def test_an_older_copy_in_the_same_place_is_seen_at_once(bank_path: Path, tmp_pa
     small(bank_path).update(lessons("further"))
     assert_equal(bank.snapshot(), small(bank_path).snapshot())
     assert len(bank.snapshot(2)) == 4
+    # And once more, past the number that is known here, before anyone looks.
+    shutil.copy2(copy, bank_path)
+    for name in ("a third", "way", "that is", "longer"):
+        small(bank_path).update(lessons(name))
+    assert_equal(bank.snapshot(), small(bank_path).snapshot())
+    assert_equal(bank.snapshot(2), small(bank_path).snapshot(2))
 
 
 # -- growth -------------------------------------------------------------------------------------
