@@ -79,15 +79,15 @@ class SnapshotCache:
                 return self._past[revision]
         with self._store.reading("past snapshot") as connection, self._lock:
             self._refreshed(connection)
-            snapshot = self._read(connection, revision)
+            assert self._head is not None
+            snapshot = self._read(connection, revision, self._head)
             self._past[revision] = snapshot
             while len(self._past) > KEPT:
                 self._past.popitem(last=False)
             return snapshot
 
-    def _read(self, connection: DuckDBPyConnection, revision: int) -> Snapshot:
-        assert self._head is not None
-        then = revisions.read_head_at(connection, revision, self._head)
+    def _read(self, connection: DuckDBPyConnection, revision: int, head: Head) -> Snapshot:
+        then = revisions.read_head_at(connection, revision, head)
         columns = revisions.read_columns(connection, self._pool, revision, model=self._model)
         return self._snapshot(columns, then)
 
@@ -111,10 +111,11 @@ class SnapshotCache:
             )
         if latest is None or known is None or not self._continues(connection, known, head):
             # Another bank in the same place, or an older copy of it: nothing known holds.
-            self._pool = Pool(self._pool.dimension)
+            # It is forgotten first, in case the new one cannot be read.
+            self._pool, self._latest = Pool(self._pool.dimension), None
             self._past.clear()
+            self._latest = self._read(connection, head.revision, head)
             self._head = head
-            self._latest = self._read(connection, head.revision)
         elif head.revision > known.revision:
             self._latest = self._brought_up(connection, latest, head)
             self._head = head

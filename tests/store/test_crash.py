@@ -109,8 +109,8 @@ def test_a_log_whose_end_was_never_written_gives_the_commits_before(bank_path: P
     whole_bank, whole_log = bank_path.read_bytes(), log.read_bytes()
     chance = random.Random(2)
     most = 0
-    anywhere = [chance.randrange(len(whole_log)) for _ in range(5)]
-    for size in [0, 1, 8, len(whole_log) - 1, *anywhere]:
+    anywhere = [chance.randrange(len(whole_log)) for _ in range(4)]
+    for size in [0, 8, len(whole_log) - 1, *anywhere]:
         bank_path.write_bytes(whole_bank)
         log.write_bytes(whole_log[:size])
         bank = small(bank_path)

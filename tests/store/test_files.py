@@ -476,7 +476,7 @@ def test_a_good_bank_is_never_refused(bank_path: Path) -> None:
     chance = random.Random(3)
     bank = small(bank_path)
     copy = bank_path.with_name("copy.duckdb")
-    for k in range(24):
+    for k in range(20):
         size = chance.choice([1, 2, 30, 400])
         usage = "x" * chance.choice([0, 10, 3000])
         kept = bank.snapshot().ids.tolist()

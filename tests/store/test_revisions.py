@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from children import DIMENSION, lessons, small
+from damage import flipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ from memory_core import (
     RevisionNotFoundError,
     Snapshot,
     StalePlanError,
+    StoreCorruptError,
     StrategicDetail,
     ToolDetail,
 )
@@ -281,6 +283,30 @@ def test_an_older_copy_in_the_same_place_is_seen_at_once(bank_path: Path, tmp_pa
         small(bank_path).update(lessons(name))
     assert_equal(bank.snapshot(), small(bank_path).snapshot())
     assert_equal(bank.snapshot(2), small(bank_path).snapshot(2))
+
+
+def test_a_bank_that_could_not_be_read_is_seen_as_it_is_once_it_can(
+    bank_path: Path, tmp_path: Path
+) -> None:
+    bank = small(bank_path)
+    bank.update(lessons("mine"))
+    mine = bank_path.read_bytes()
+    other = tmp_path / "other.duckdb"
+    expected = small(other).plan(lessons("theirs", "too")).after.texts()
+    small(other).update(lessons("theirs", "too"))
+    theirs = other.read_bytes()
+    unreadable = 0
+    for position in range(13_000, len(theirs), 262_144):
+        bank_path.write_bytes(mine)
+        assert len(bank.snapshot()) == 1
+        bank_path.write_bytes(flipped(theirs, position, 0))
+        try:
+            bank.snapshot()
+        except StoreCorruptError:
+            unreadable += 1
+        bank_path.write_bytes(theirs)
+        assert bank.snapshot().texts() == expected
+    assert unreadable > 3
 
 
 # -- growth -------------------------------------------------------------------------------------
