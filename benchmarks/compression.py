@@ -126,29 +126,26 @@ def seconds(function: Any, *arguments: Any, runs: int = 1) -> tuple[float, Any]:
 
 
 def speed(sizes: Sequence[int]) -> None:
-    real = real_vectors() is not None
-    print(f"\nTo 50 %, {'MetaTool queries' if real else 'random clusters'}: seconds to choose")
-    print("(and to plan: with the nearest kept of each dropped, and an operation for each)\n")
-    head = "".join(f"{size:>18,}" for size in sizes)
-    growth = 10_000 in sizes and 50_000 in sizes
-    print(f"{'':<22}{head}" + f"{'10k → 50k':>14}" * growth)
+    kind = "random clusters" if real_vectors() is None else "MetaTool queries"
+    print(
+        f"\nTo 50 %, {kind}: seconds to choose; and to plan, that is with the nearest kept memory"
+    )
+    print("of each dropped one, and an operation for each. Growth is that of choosing.\n")
+    print(f"{'':<22}{'memories':>10}{'choose':>10}{'plan':>10}{'growth':>10}")
     plan_compression(library(vectors(200)), CompressionSettings(capacity=100))
-    rows: dict[str, dict[int, float]] = {}
-    cells: dict[str, list[str]] = {}
+    before: dict[str, float] = {}
     for size in sizes:
         snapshot = library(vectors(size))
-        _ = snapshot.vectors
+        _ = snapshot.vectors  # gathered once, not in the first strategy's time
         for strategy, extra in WAYS:
             chosen = settings_for(snapshot, strategy, 0.5, CompressionSettings(**extra))
             runs = 3 if size <= 10_000 else 1
             choosing, _ = seconds(select, snapshot, chosen, runs=runs)
             planning, _ = seconds(plan_compression, snapshot, chosen, runs=runs)
             name = strategy + " (literal)" * bool(extra)
-            rows.setdefault(name, {})[size] = choosing
-            cells.setdefault(name, []).append(f"{choosing:9.3f} ({planning:6.2f})")
-    for name, row in rows.items():
-        times = f"{row[50_000] / max(row[10_000], 1e-9):13.0f}×" if growth else ""
-        print(f"{name:<22}{''.join(cells[name])}{times}")
+            growth = f"{choosing / before[name]:9.1f}×" if name in before else ""
+            print(f"{name:<22}{size:>10,}{choosing:>10.3f}{planning:>10.2f}{growth}", flush=True)
+            before[name] = choosing
 
 
 # -- inertia --------------------------------------------------------------------------------------

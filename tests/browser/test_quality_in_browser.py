@@ -62,9 +62,9 @@ def test_a_sweep_leads_to_query_with_its_best(
     page.goto(f"{address}/quality?part=Weights")
     settled(page)
     page.get_by_role("button", name="Try 121 pairs of weights").click()
-    expect(page.locator("[data-testid=stPlotlyChart]")).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-testid=stPlotlyChart]")).to_be_visible(timeout=60_000)
     page.get_by_role("link", name="Use these settings in Query").click()
+    page.wait_for_url("**/query?**preset=own**")
     settled(page)
-    assert "preset=own" in page.url
     weight = page.get_by_role("spinbutton", name="Weight of matching words (μ)")
-    expect(weight).to_have_value("0.00", timeout=20_000)
+    expect(weight).to_have_value("0.00", timeout=60_000)

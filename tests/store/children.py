@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.dataset
 
-from memory_core import Add, Batch, HashEmbedder, MemoryBank
+from memory_core import Add, Batch, HashEmbedder, MemoryBank, Snapshot
 from memory_core.store.lock import hold
 from memory_core.store.unit import CONFIGURATION
 
@@ -55,6 +55,15 @@ def _found_by_the_server() -> Iterator[None]:
             del os.environ["PYTHONPATH"]
         else:
             os.environ["PYTHONPATH"] = kept
+
+
+def assert_equal(one: Snapshot, other: Snapshot) -> None:
+    """The same revision, to the byte."""
+    assert one.revision == other.revision
+    assert one.epoch == other.epoch
+    assert one.ids.tolist() == other.ids.tolist()
+    assert one.memories == other.memories
+    assert one.vectors.tobytes() == other.vectors.tobytes()
 
 
 class Child:
