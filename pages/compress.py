@@ -47,7 +47,7 @@ queries, gone, against_size = st.tabs(
 with queries:
     asked = len(preview.impact.comparison.queries)
     st.caption(f"{count(asked, 'saved query', 'saved queries')}, measured before and after.")
-    compress_view.losses(preview, desk.snapshot)
+    compress_view.losses(preview)
 with gone:
     compress_view.dropped(desk, name, preview)
 with against_size:

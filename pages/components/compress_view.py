@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from memory_core import QueryComparison, Snapshot
-from pages.components import previews
+from pages.components import gate, previews
 from pages.components.export import as_csv
 from pages.components.frame import Desk
 from pages.components.previews import Preview
 from pages.components.text import SYMBOLS, count, md, show
-
-SHOWN = 5
 
 
 def side_by_side(made: dict[str, Preview], k: int) -> None:
@@ -70,36 +67,13 @@ def _row(preview: Preview, k: int) -> dict[str, Any]:
     }
 
 
-def losses(preview: Preview, snapshot: Snapshot) -> None:
-    """The saved queries that lose something, by name: what, and what takes its place."""
-    losing = preview.impact.comparison.losing
-    if not losing:
+def losses(preview: Preview) -> None:
+    """The saved queries that lose something by a compression."""
+    found = preview.impact.comparison
+    if not found.losing:
         st.success("No saved query loses a relevant lesson.")
         return
-    worst = sorted(losing, key=lambda query: (not query.loses_only, not query.loses_best))
-    for query in worst[:SHOWN]:
-        _loss(query, snapshot)
-    if len(worst) > SHOWN:
-        with st.expander(f"{len(worst) - SHOWN} more"):
-            for query in worst[SHOWN:]:
-                _loss(query, snapshot)
-
-
-def _loss(query: QueryComparison, snapshot: Snapshot) -> None:
-    with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{md(query.query.task)}**")
-            if query.loses_only:
-                st.badge("loses its only relevant lesson", color="red")
-            elif query.loses_best:
-                st.badge("loses its best lesson", color="orange")
-        for lost in query.lost:
-            gone = "leaves" if lost.rank_after is None else f"falls to rank {lost.rank_after}"
-            st.caption(f"− rank {lost.rank_before}, grade {lost.grade}, {gone}")
-            show(snapshot.by_id(lost.memory_id).text)
-            if lost.replacement is not None and lost.replacement in snapshot:
-                st.caption("its place goes to")
-                show(snapshot.by_id(lost.replacement).text)
+    gate.losses(found, preview.plan.before, preview.plan.after)
 
 
 def dropped(desk: Desk, name: str, preview: Preview) -> None:

@@ -54,7 +54,7 @@ def between(
     st.markdown(f"**{sentence(found)}**")
     if found.before.queries:
         _table(found)
-    _losses(found, before, after)
+    losses(found, before, after)
     return found
 
 
@@ -122,7 +122,8 @@ def _table(found: Comparison) -> None:
     )
 
 
-def _losses(found: Comparison, before: Snapshot, after: Snapshot) -> None:
+def losses(found: Comparison, before: Snapshot, after: Snapshot) -> None:
+    """The saved queries that lose something, the worst first: what, and what takes its place."""
     losing = sorted(found.losing, key=lambda one: (not one.loses_only, not one.loses_best))
     for one in losing[:SHOWN]:
         _loss(one, before, after)

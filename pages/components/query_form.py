@@ -10,13 +10,12 @@ import streamlit as st
 from memory_core import (
     KINDS,
     PRESETS,
-    MemoryBank,
     RetrievalSettings,
-    SavedQuery,
 )
 from pages.components import keys
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
+from pages.components.previews import saved_queries
 
 DEFAULTS = RetrievalSettings()
 OWN = "own"
@@ -37,7 +36,7 @@ def show(desk: Desk) -> Query:
     say_if_unknown("domains", desk.snapshot.domain_counts())
     say_if_unknown("kinds", KINDS)
     say_if_unknown("preset", SIMILARITIES)
-    saved = _saved(str(desk.bank.path), desk.signature, desk.bank)
+    saved = saved_queries(str(desk.bank.path), desk.signature, desk.bank)
     if "task" not in st.session_state and "task" not in st.query_params and saved:
         st.session_state["task"] = saved[0].task
     task = st.text_area(
@@ -132,8 +131,3 @@ def fill(task: str, settings: Mapping[str, object], revision: int | None) -> Non
     for name, value in values.items():
         st.session_state[name] = value
     st.session_state.pop(keys.SUPPOSED, None)
-
-
-@st.cache_data(show_spinner=False, max_entries=16)
-def _saved(path: str, signature: tuple[int, ...], _bank: MemoryBank) -> tuple[SavedQuery, ...]:
-    return _bank.queries()
