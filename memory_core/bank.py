@@ -1,7 +1,8 @@
 """The bank: one short method a verb. It sequences; the modules it calls compute.
 
-Its memories and revisions come from `versioned.py`, its saved queries from `judged.py`; here is
-what else a bank keeps.
+Its memories and revisions come from `versioned.py`, its saved queries from `judged.py`, its map
+from `mapped.py`, duplicates and audit from `curated.py`, trajectories from `evidenced.py`; here
+is what else a bank keeps.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from uuid import UUID
 
 from memory_core import confidence, curation
 from memory_core.errors import InvalidBatchError, MemoryNotFoundError, StalePlanError
-from memory_core.judged import JudgedMemories
+from memory_core.evidenced import EvidencedMemories
 from memory_core.operations import Batch, Proposal, ProposalState
 from memory_core.plans import Plan
 from memory_core.records import (
@@ -45,7 +46,7 @@ def _refuse_accepted(proposals: Iterable[Proposal]) -> None:
             )
 
 
-class MemoryBank(JudgedMemories):
+class MemoryBank(EvidencedMemories):
     """Memories under revisions, with the outcomes, proposals, queries and settings beside them."""
 
     # -- retrievals and their outcomes --------------------------------------------------------

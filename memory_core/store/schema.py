@@ -84,7 +84,31 @@ def _first_tables(connection: DuckDBPyConnection) -> None:
     """)
 
 
-MIGRATIONS: list[Callable[[DuckDBPyConnection], None]] = [_first_tables]
+def _map_and_verdicts(connection: DuckDBPyConnection) -> None:
+    connection.execute("""
+        create table projection (       -- a fitted map
+            id bigint not null, revision bigint not null, model varchar not null,
+            method varchar not null,    -- umap, pca or single
+            parameters varchar not null, report varchar not null, -- JSON
+            actor varchar not null, made_at bigint not null
+        );
+        create table point (            -- where it put a text
+            projection_id bigint not null, text_id bigint not null,
+            x double not null, y double not null
+        );
+        create table cluster_name (     -- what a person called some memories on the map
+            name varchar not null,
+            memory_ids varchar not null, -- JSON
+            actor varchar not null, made_at bigint not null
+        );
+        create table distinct_pair (    -- looks like a copy, and is none: a person said so
+            first_id bigint not null, second_id bigint not null, -- ascending
+            actor varchar not null, made_at bigint not null
+        );
+    """)
+
+
+MIGRATIONS: list[Callable[[DuckDBPyConnection], None]] = [_first_tables, _map_and_verdicts]
 """Version n is reached by running the first n."""
 
 
