@@ -2,7 +2,7 @@
 
     WINNOW_DATASETS=folder python benchmarks/quality.py        all of it, some minutes
     python benchmarks/quality.py locomo metatool --limit 300   two parts, 300 questions of each
-    python benchmarks/quality.py metatool --limit 20614        all queries instead of 3,000
+    python benchmarks/quality.py metatool --limit 3000         3,000 of MetaTool's 20,614 queries
 
     sts       STS-B test: Spearman between cosine and the score that people gave
     locomo    LoCoMo: a question's evidence among the turns of its conversation
@@ -48,7 +48,7 @@ from memory_core.scoring import Scoring
 
 WEIGHTS = tuple(round(0.05 * step, 2) for step in range(21))
 QUERIES = 3_000
-"""Of MetaTool's 20,614, drawn with a fixed seed; the domains' memories are others."""
+"""Whose domain is inferred, of MetaTool's 20,614; the domains' memories are others."""
 A_DOMAIN = 27
 """Memories of a tool's domain: as many as a domain of the demo has."""
 Vector = NDArray[np.float32]
@@ -154,7 +154,7 @@ def metatool(folder: Path, limit: int | None) -> None:
     described = json.loads((folder / "metatool" / "plugin_des.json").read_text(encoding="utf-8"))
     snapshot = bank([f"{name}: {text}" for name, text in described.items()])
     ids = {name: number for number, name in enumerate(described, start=1)}
-    rows = tool_queries(folder)[: limit or QUERIES]
+    rows = tool_queries(folder)[:limit]
     vectors = embedder().embed([task for task, _ in rows])
     questions = [
         Question(snapshot, task, vector, {ids[tool]: 1}, depth=len(snapshot))

@@ -1,5 +1,6 @@
 """Winnow's library: see, test and prune what your agents learned."""
 
+from memory_core.audit import AUDIT_RULES, Finding, Severity, audit
 from memory_core.bank import MemoryBank
 from memory_core.comparison import Comparison, Loss, QueryComparison, compare
 from memory_core.compression import (
@@ -15,6 +16,14 @@ from memory_core.compression import (
 )
 from memory_core.contrast import Contrast, Move, Place, contrast
 from memory_core.demo import build_demo
+from memory_core.duplicates import (
+    DuplicateGroup,
+    GroupCounts,
+    NearPairs,
+    SimilarPair,
+    duplicate_groups,
+    near_pairs,
+)
 from memory_core.embedding import (
     Embedder,
     HashEmbedder,
@@ -51,6 +60,19 @@ from memory_core.evaluation import (
 )
 from memory_core.explanation import WhyNot
 from memory_core.injection import injection, read_injection
+from memory_core.interchange import (
+    MAX_IMPORT_BYTES,
+    MEMORY_FORMATS,
+    ImportChoices,
+    ImportDraft,
+    ImportEntry,
+    ImportProblem,
+    ImportReading,
+    MemoryExport,
+    MemoryFormat,
+    read_memories,
+    write_memories,
+)
 from memory_core.judgement_matching import JudgementImport
 from memory_core.judgements import (
     JudgedMemory,
@@ -62,6 +84,10 @@ from memory_core.judgements import (
     write_qrels,
 )
 from memory_core.ledger_report import MemoryUse, memory_uses, never_asked, never_retrieved
+from memory_core.likeness import near_copies
+from memory_core.lints import LINT_RULES, lint_text
+from memory_core.map_records import ClusterName, Honesty, Projection
+from memory_core.masking import Secret, find_secrets, mask_secrets
 from memory_core.matching import matching_words
 from memory_core.metrics import Estimate, overlap_at, rank_biased_overlap
 from memory_core.operations import (
@@ -76,7 +102,18 @@ from memory_core.operations import (
     Restore,
 )
 from memory_core.places import BANK_VARIABLE, demo_bank, home
-from memory_core.plans import Lint, Plan, PlannedOperation, Refusal
+from memory_core.plans import Conflict, Lint, Plan, PlannedOperation, Refusal
+from memory_core.projection import (
+    MAP_STATES,
+    Cluster,
+    Clustering,
+    Map,
+    MapDifference,
+    MapState,
+    RankDistortion,
+    clusters,
+    map_difference,
+)
 from memory_core.records import (
     KINDS,
     MAX_WORDS,
@@ -85,6 +122,7 @@ from memory_core.records import (
     ConfidencePoint,
     Detail,
     Diff,
+    DistinctPair,
     Evidence,
     Kind,
     Memory,
@@ -99,20 +137,34 @@ from memory_core.records import (
     StrategicDetail,
     ToolDetail,
     Trajectory,
+    TrajectorySummary,
 )
 from memory_core.retrieval import Hit, Neighbour, Retrieval, domain_shares, infer_domains, nearest
 from memory_core.scoring import Part, ScoreParts
-from memory_core.settings import PRESETS, CompressionSettings, RetrievalSettings, SettingsError
+from memory_core.settings import (
+    PRESETS,
+    ClusterSettings,
+    CompressionSettings,
+    MapSettings,
+    RetrievalSettings,
+    SettingsError,
+)
 from memory_core.snapshot import Snapshot
+from memory_core.splitting import split
 from memory_core.standing import Standing, near_misses, standings
 from memory_core.sweep import Course, Crossing, Cut, Sweep, sweep
-from memory_core.tuning import Tuning, TuningPoint, Verdict, tune
+from memory_core.tuning import Tuning, TuningPoint, Verdict, tune, tunings
 
 __all__ = [
+    "AUDIT_RULES",
     "BANK_VARIABLE",
     "KINDS",
+    "LINT_RULES",
+    "MAP_STATES",
+    "MAX_IMPORT_BYTES",
     "MAX_WORDS",
     "MEASURES",
+    "MEMORY_FORMATS",
     "PRESETS",
     "STRATEGIES",
     "Add",
@@ -120,10 +172,15 @@ __all__ = [
     "BankSettings",
     "Batch",
     "Change",
+    "Cluster",
+    "ClusterName",
+    "ClusterSettings",
+    "Clustering",
     "Comparison",
     "CompressionPlan",
     "CompressionSettings",
     "ConfidencePoint",
+    "Conflict",
     "Contrast",
     "Course",
     "Coverage",
@@ -133,13 +190,23 @@ __all__ = [
     "Delete",
     "Detail",
     "Diff",
+    "DistinctPair",
+    "DuplicateGroup",
     "Embedder",
     "EncodingDriftError",
     "Estimate",
     "Evidence",
+    "Finding",
+    "GroupCounts",
     "HashEmbedder",
     "Hit",
+    "Honesty",
     "Impact",
+    "ImportChoices",
+    "ImportDraft",
+    "ImportEntry",
+    "ImportProblem",
+    "ImportReading",
     "InterchangeError",
     "InvalidBatchError",
     "InvalidMemoryError",
@@ -151,10 +218,16 @@ __all__ = [
     "LineProblem",
     "Lint",
     "Loss",
+    "Map",
+    "MapDifference",
+    "MapSettings",
+    "MapState",
     "Measure",
     "Memory",
     "MemoryBank",
     "MemoryCoreError",
+    "MemoryExport",
+    "MemoryFormat",
     "MemoryNotFoundError",
     "MemoryUse",
     "Merge",
@@ -162,6 +235,7 @@ __all__ = [
     "MissingDependencyError",
     "Modify",
     "Move",
+    "NearPairs",
     "Neighbour",
     "NewerStoreError",
     "Operation",
@@ -171,12 +245,14 @@ __all__ = [
     "Plan",
     "PlannedOperation",
     "ProceduralDetail",
+    "Projection",
     "Proposal",
     "Provenance",
     "Quality",
     "QualityPoint",
     "QueryComparison",
     "QueryQuality",
+    "RankDistortion",
     "RecordedHit",
     "RecordedRetrieval",
     "ReflectionError",
@@ -188,8 +264,11 @@ __all__ = [
     "RevisionNotFoundError",
     "SavedQuery",
     "ScoreParts",
+    "Secret",
     "SentenceTransformerEmbedder",
     "SettingsError",
+    "Severity",
+    "SimilarPair",
     "Snapshot",
     "StalePlanError",
     "Standing",
@@ -203,26 +282,36 @@ __all__ = [
     "Sweep",
     "ToolDetail",
     "Trajectory",
+    "TrajectorySummary",
     "Tuning",
     "TuningPoint",
     "UnreadableTrajectoryError",
     "Verdict",
     "WhyNot",
+    "audit",
     "build_demo",
+    "clusters",
     "compare",
     "contrast",
     "demo_bank",
     "domain_shares",
+    "duplicate_groups",
     "evaluate",
+    "find_secrets",
     "home",
     "ideal",
     "ideal_order",
     "impact",
     "infer_domains",
     "injection",
+    "lint_text",
+    "map_difference",
+    "mask_secrets",
     "matching_words",
     "memory_uses",
+    "near_copies",
     "near_misses",
+    "near_pairs",
     "nearest",
     "never_asked",
     "never_retrieved",
@@ -232,9 +321,13 @@ __all__ = [
     "rank_biased_overlap",
     "read_injection",
     "read_judgements",
+    "read_memories",
+    "split",
     "standings",
     "sweep",
     "tune",
+    "tunings",
     "write_jsonl",
+    "write_memories",
     "write_qrels",
 ]

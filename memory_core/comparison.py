@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -106,8 +106,8 @@ def compare(
     for query in queries:
         asked = asking(query, settings, within_domains=within_domains)
         old = rank_query(before, query, vectors, asked, max(k, DEPTH))
-        grades = _passed_on(query.judgements, standing)
-        new = rank_query(after, query, vectors, asked, max(k, DEPTH), grades)
+        passed = replace(query, judgements=_passed_on(query.judgements, standing))
+        new = rank_query(after, query, vectors, asked, max(k, DEPTH), passed.grades_in(after))
         compared.append(_compared(old, new, standing, k))
         if query.relevant:
             measured[0].append(old.quality(k))
@@ -141,7 +141,7 @@ def _compared(old: Ranked, new: Ranked, standing: Mapping[int, int], k: int) -> 
         if old.grades.get(memory_id, 0) >= 1
     )
     best_before, best_after = _best(first, old.grades), _best(now, new.grades)
-    had = any(old.rank(memory_id) for memory_id in old.query.relevant)
+    had = any(old.rank(memory_id) for memory_id, grade in old.grades.items() if grade >= 1)
     has = any(new.rank(memory_id) for memory_id, grade in new.grades.items() if grade >= 1)
     return QueryComparison(
         query=old.query,

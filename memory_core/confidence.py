@@ -58,7 +58,8 @@ def outcome_batch(
 ) -> Batch:
     """The batch that moves what a session applied. What has left since is passed over, and said.
 
-    Its key follows from the retrieval, so that an outcome is counted once whoever records it.
+    Its key follows from the retrieval, so that an outcome is counted once whoever records it; one
+    that was taken back may be recorded anew.
     """
     present = [memory_id for memory_id in applied if memory_id in now]
     result = "improved" if improved else "not improved"
@@ -69,7 +70,7 @@ def outcome_batch(
         tuple(adjustment(now.by_id(memory_id), improved=improved) for memory_id in present),
         reason=reason,
         kind="outcome",
-        key=f"outcome:{row.id}",
+        key=f"outcome:{row.id}" + ("" if row.taken_back is None else f":{row.taken_back}"),
     )
 
 

@@ -12,7 +12,7 @@ from memory_core.snapshot import Snapshot
 def diff(old: Snapshot, new: Snapshot) -> Diff:
     """The memories that came, left and changed from one snapshot to the other."""
     shared = np.intersect1d(old.ids, new.ids, assume_unique=True)
-    pairs = ((old.by_id(int(i)), new.by_id(int(i))) for i in _differing(old, new, shared))
+    pairs = ((old.by_id(int(i)), new.by_id(int(i))) for i in differing_ids(old, new, shared))
     return Diff(
         old=old.revision,
         new=new.revision,
@@ -22,7 +22,7 @@ def diff(old: Snapshot, new: Snapshot) -> Diff:
     )
 
 
-def _differing(old: Snapshot, new: Snapshot, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+def differing_ids(old: Snapshot, new: Snapshot, ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of ids that both have, those whose columns differ; codes compare within one pool only."""
     if old.pool is not new.pool or not len(ids):
         return ids

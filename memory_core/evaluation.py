@@ -90,8 +90,8 @@ def evaluate(
     The ranking is by score alone: k takes the place of `limit` and `per_kind`. A query's own
     domains say what it is about and filter nothing, as an agent that asks does not know them;
     with `within_domains` they take the place of `domains` in the settings, where a query has any.
-    Relevant memories that are not in the snapshot count as missed. `seed` is that of the
-    bootstrap intervals.
+    Relevant memories that are not in the snapshot count as missed, but for those merged into one
+    that is. `seed` is that of the bootstrap intervals.
     """
     settings = settings or RetrievalSettings()
     asked = tuple(queries)
@@ -172,10 +172,10 @@ def rank_query(
     *,
     within_domains: bool = False,
 ) -> Ranked:
-    """Rank a snapshot for a query, to some depth. `grades` replace the query's own."""
+    """Rank a snapshot for a query, to some depth. `grades` replace those that hold there."""
     asked = asking(query, settings, within_domains=within_domains)
     scoring = score(snapshot, query.task, task_vector(query, vectors), asked)
-    return Ranked.of(query, query.judgements if grades is None else grades, scoring, depth)
+    return Ranked.of(query, query.grades_in(snapshot) if grades is None else grades, scoring, depth)
 
 
 def asking(
@@ -200,18 +200,20 @@ def ideal_order(grades: Mapping[int, int]) -> tuple[int, ...]:
     return tuple(sorted(relevant, key=lambda memory_id: (-grades[memory_id], memory_id)))
 
 
-def ideal(queries: Iterable[SavedQuery], k: int = 5, *, seed: int = 0) -> Quality:
+def ideal(
+    queries: Iterable[SavedQuery], k: int = 5, *, snapshot: Snapshot | None = None, seed: int = 0
+) -> Quality:
     """What no ranking can exceed: every query answered by its relevant memories, best first.
 
     Recall@k stays below 1 for a query with more than k relevant memories, precision@k for one with
-    fewer.
+    fewer. With a snapshot, the grades are those that hold there.
     """
     asked = tuple(queries)
-    best = [
-        _measured(query, query.judgements, ideal_order(query.judgements), 1.0, k)
-        for query in asked
-        if query.relevant
-    ]
+    best = []
+    for query in asked:
+        if query.relevant:
+            grades = query.judgements if snapshot is None else query.grades_in(snapshot)
+            best.append(_measured(query, grades, ideal_order(grades), 1.0, k))
     skipped = [query.id for query in asked if not query.relevant]
     return quality_of(best, skipped, RetrievalSettings(), k, seed)
 

@@ -42,7 +42,8 @@ def memory_uses(retrievals: Iterable[RecordedRetrieval]) -> tuple[MemoryUse, ...
     uses: dict[int, MemoryUse] = {}
     for row in retrievals:
         for hit in row.hits:
-            known, improved = row.improved is not None, bool(row.improved)
+            known = row.has_outcome
+            improved = known and bool(row.improved)
             was = uses.get(hit.memory_id, MemoryUse(hit.memory_id, best_rank=hit.rank))
             uses[hit.memory_id] = MemoryUse(
                 memory_id=hit.memory_id,

@@ -130,6 +130,8 @@ class Batch:
     """Random; committing the same key again returns the revision it made."""
     starts_epoch: bool = False
     """Whether the commit begins a new session."""
+    undoes: tuple[int, ...] = ()
+    """Numbers of the revisions that it takes back; what was accepted in them then waits again."""
 
     def __post_init__(self) -> None:
         given = self.operations
@@ -192,4 +194,4 @@ class Proposal:
     decision_reason: str = ""
     decided_at_us: int | None = None
     revision: int | None = None
-    """The revision that its acceptance made."""
+    """The revision that its acceptance made; of one that waits, the one that took this back."""

@@ -23,12 +23,25 @@ class PlannedOperation:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """A memory that is no longer as the author of an operation saw it."""
+
+    memory_id: int
+    seen: Memory | None
+    """As its author saw it; None where it was not there then."""
+    current: Memory | None
+    """As it is now; None where it has left."""
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """An operation that would not be carried out, and why."""
 
     index: int
     operation: Operation
     reason: str
+    conflicts: tuple[Conflict, ...] = ()
+    """Both versions of each memory for whose sake it is refused, where that is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +49,12 @@ class Lint:
     """A doubt about an accepted operation; it does not stop the commit."""
 
     index: int
+    """Position of the operation in the batch, from 0; 0 for a text that is in no batch."""
     rule: str
+    """One of `LINT_RULES`."""
     message: str
     memory_ids: tuple[int, ...] = ()
+    """Other memories that it speaks of, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,3 +133,51 @@ class CompressionSettings:
             not self.merge or self.strategy == "diversity",
             f"`merge` is an option of diversity; the strategy is {self.strategy}.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MapSettings:
+    """How a map is fitted by UMAP."""
+
+    neighbours: int = 15
+    """Of each memory, itself among them, that the map tries to keep near it; more than 1."""
+    min_distance: float = 0.1
+    """In [0, 1]: how near memories may come to each other on the map; 0 packs them."""
+    epochs: int | None = None
+    """Rounds of the layout; None for a number that goes by the size."""
+    seed: int = 0
+    """The same memories, settings and seed give the same map."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", _count(self.neighbours, "neighbours", least=2))
+        object.__setattr__(self, "min_distance", _share(self.min_distance, "min_distance"))
+        if self.epochs is not None:
+            object.__setattr__(self, "epochs", _count(self.epochs, "epochs"))
+        object.__setattr__(self, "seed", _count(self.seed, "seed", least=0))
+        _require(self.seed < 2**32, f"`seed` must be below 2³²; it is {self.seed}.")
+
+
+ClusterMethod: TypeAlias = Literal["hdbscan", "kmeans"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """How memories are put into clusters."""
+
+    method: ClusterMethod = "hdbscan"
+    """hdbscan finds how many there are, and leaves out what belongs nowhere; kmeans takes all."""
+    minimum_size: int | None = None
+    """hdbscan: the fewest memories of a cluster, 2 or more; None for a number by the size."""
+    count: int | None = None
+    """kmeans: how many clusters; None for a number that goes by the size."""
+
+    def __post_init__(self) -> None:
+        methods = ClusterMethod.__args__  # type: ignore[attr-defined]
+        _require(
+            self.method in methods,
+            f"Unknown method {self.method!r}; known: {', '.join(methods)}.",
+        )
+        for name, least in (("minimum_size", 2), ("count", 1)):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _count(value, name, least=least))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -108,16 +108,34 @@ def tune(
     *,
     confidence_weights: Sequence[float] = STEPS,
     lexical_weights: Sequence[float] = STEPS,
-    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tuning:
     """Measure saved queries, as `evaluate` does, under every pair of weights.
 
     `settings` are the present ones, to compare with; its filters hold throughout. Queries without
-    a relevant memory are passed over. `progress` is called with queries done and in all, and may
-    raise to end it.
+    a relevant memory are passed over.
+    """
+    *_, whole = tunings(
+        snapshot, queries, vectors, settings, k,
+        confidence_weights=confidence_weights, lexical_weights=lexical_weights,
+    )  # fmt: skip
+    return whole
+
+
+def tunings(
+    snapshot: Snapshot,
+    queries: Iterable[SavedQuery],
+    vectors: Vectors,
+    settings: RetrievalSettings | None = None,
+    k: int = 5,
+    *,
+    confidence_weights: Sequence[float] = STEPS,
+    lexical_weights: Sequence[float] = STEPS,
+) -> Iterator[Tuning]:
+    """`tune`, query by query: on none, on the first, on the first two, to the whole.
+
+    So a page can show how far it is, and keep what is measured when it is stopped.
     """
     present = settings or RetrievalSettings()
-    asked = [query for query in queries if query.relevant]
     grid = [
         replace(present, confidence_weight=lam, lexical_weight=mu)
         for lam in confidence_weights
@@ -125,19 +143,33 @@ def tune(
     ]
     if not grid:
         raise SettingsError("A sweep needs at least one weight of each sort.")
-    measured: list[list[QueryQuality]] = []
-    for done, query in enumerate(asked):
-        progress(done, len(asked))
-        measured.append(_under_each(snapshot, query, vectors, (present, *grid), k))
-    progress(len(asked), len(asked))
-    columns = [tuple(row[place] for row in measured) for place in range(len(grid) + 1)]
-    return Tuning(
-        k=k,
-        confidence_weights=tuple(confidence_weights),
-        lexical_weights=tuple(lexical_weights),
-        points=tuple(map(TuningPoint, grid, columns[1:])),
-        present=TuningPoint(present, columns[0]),
-    )
+    asked = [query for query in queries if query.relevant]
+    return _tunings(snapshot, asked, vectors, present, k, grid, confidence_weights, lexical_weights)
+
+
+def _tunings(
+    snapshot: Snapshot,
+    asked: Sequence[SavedQuery],
+    vectors: Vectors,
+    present: RetrievalSettings,
+    k: int,
+    grid: Sequence[RetrievalSettings],
+    confidence_weights: Sequence[float],
+    lexical_weights: Sequence[float],
+) -> Iterator[Tuning]:
+    columns: list[list[QueryQuality]] = [[] for _ in range(len(grid) + 1)]
+    for done in range(len(asked) + 1):
+        yield Tuning(
+            k=k,
+            confidence_weights=tuple(confidence_weights),
+            lexical_weights=tuple(lexical_weights),
+            points=tuple(map(TuningPoint, grid, map(tuple, columns[1:]))),
+            present=TuningPoint(present, tuple(columns[0])),
+        )
+        if done < len(asked):
+            measured = _under_each(snapshot, asked[done], vectors, (present, *grid), k)
+            for column, one in zip(columns, measured, strict=True):
+                column.append(one)
 
 
 def _under_each(
@@ -161,5 +193,5 @@ def _under_each(
         if mu not in of_weight:
             of_weight[mu] = Scoring(snapshot, vector, settings, words if mu else None)
         scoring = of_weight[mu].reweighted(settings.confidence_weight)
-        found.append(Ranked.of(query, query.judgements, scoring, k).quality(k))
+        found.append(Ranked.of(query, query.grades_in(scoring.snapshot), scoring, k).quality(k))
     return found

@@ -23,9 +23,9 @@ from memory_core.records import Change, Diff, RecordedRetrieval, Revision
 from memory_core.retrieval import Retrieval, domain_shares, infer_domains, retrieve
 from memory_core.settings import CompressionSettings, RetrievalSettings
 from memory_core.snapshot import Snapshot
-from memory_core.store import Store, commits, ledger, revisions, texts
+from memory_core.store import Store, commits, ledger, proposals, revisions, texts
 from memory_core.store.reembedding import reembed
-from memory_core.store.vectors import VectorCache, model_of
+from memory_core.store.vectors import Progress, VectorCache, model_of
 from memory_core.store.view import SnapshotCache
 from memory_core.validation import check_batch, check_string
 
@@ -163,10 +163,13 @@ class VersionedMemories:
 
     # -- changing -----------------------------------------------------------------------------
 
-    def plan(self, batch: Batch) -> Plan:
-        """What a batch would do to the latest revision. Nothing is written."""
+    def plan(self, batch: Batch, *, progress: Progress | None = None) -> Plan:
+        """What a batch would do to the latest revision. Nothing is written.
+
+        `progress` is called with texts embedded and in all; what it raises ends the planning.
+        """
         check_batch(batch)
-        vectors = self._vectors.of(curation.texts_of(batch))
+        vectors = self._vectors.of(curation.texts_of(batch), progress)
         head = self.snapshot()
         seen = None
         if batch.base_revision not in (None, head.revision):
@@ -190,6 +193,9 @@ class VersionedMemories:
             if made is None:
                 made = commits.commit(connection, planned, model=self._vectors.model)
                 beside(connection, made)
+                if plan.batch.undoes and len(plan.accepted) == len(plan.batch.operations):
+                    for taken in (proposals, ledger):
+                        taken.take_back(connection, plan.batch.undoes, revision=made.number)
             return made
 
     def update(self, batch: Batch, compression: CompressionSettings | None = None) -> Revision:
@@ -230,12 +236,14 @@ class VersionedMemories:
         made = self.revision(revision)
         reason = f"Undo of revision {made.number}" + (f": {made.reason}" if made.reason else "")
         before, after = self.snapshot(made.number - 1), self.snapshot(made.number)
-        return curation.plan_undo(self.snapshot(), before, after, reason=reason)
+        now, undoes = self.snapshot(), [made.number]
+        return curation.plan_undo(now, before, after, reason=reason, undoes=undoes)
 
     def plan_restore(self, revision: int | Revision) -> Plan:
         """What bringing the whole bank back to a revision would do."""
         head, reason = self.snapshot(), f"Return to revision {number_of(revision)}"
-        return curation.plan_undo(head, self.snapshot(revision), head, reason=reason)
+        undoes = range(number_of(revision) + 1, int(head.revision or 0) + 1)
+        return curation.plan_undo(head, self.snapshot(revision), head, reason=reason, undoes=undoes)
 
     # -- retrieving ---------------------------------------------------------------------------
 

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from pages.components import detail, filters, frame, selection, tables
+from pages.components import detail, edit_forms, filters, frame, selection, tables
+from pages.components.bulk_bar import selection_bar
 from pages.components.first_minute import four_ways_in
-from pages.components.pinning import selection_bar
 from pages.components.text import count, md
 
 desk = frame.open_desk()
@@ -21,6 +21,7 @@ with controls:
         "View", filters.VIEWS, default="Table", key="view", required=True,
         label_visibility="collapsed", bind="query-params",
     )  # fmt: skip
+    edit_forms.add_button(desk, kind)
 
 if not len(snapshot):
     st.subheader("No memories yet")
@@ -28,6 +29,7 @@ if not len(snapshot):
         "Lessons come in from runs, from other systems, or by hand. To look around first, open "
         "the **demo library** from the bank's menu above."
     )
+    selection_bar(desk)
     st.stop()
 
 rows = filters.rows(snapshot, kind, search, chosen)
@@ -35,6 +37,7 @@ if not len(rows):
     st.subheader("Nothing matches")
     st.markdown(f"None of {count(len(snapshot), 'memory', 'memories')} passes the filters.")
     filters.clear_button()
+    selection_bar(desk)
     st.stop()
 
 words = [f"{len(rows):,} of {count(len(snapshot), 'memory', 'memories')}"]

@@ -48,10 +48,10 @@ opened = quality_list.opened_query(asked)
 if not quality.queries:
     st.info("No query has a relevant memory yet. Open one below and judge its hits.")
 elif part == "Queries":
-    quality_list.means(quality, asked)
+    quality_list.means(desk, quality, asked)
 
 if part == "Queries" or not quality.queries:
-    quality_list.table(quality, asked)
+    quality_list.table(desk, quality, asked)
     if opened is not None:
         quality_query.panel(desk, opened, quality, asked)
 elif part == "Weights":

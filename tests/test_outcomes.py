@@ -16,6 +16,7 @@ from memory_core import (
     MemoryBank,
     MemoryNotFoundError,
     Modify,
+    memory_uses,
 )
 
 TASK = "retry the request after a timeout"
@@ -128,6 +129,30 @@ def test_an_undone_outcome_gives_back_confidence_and_counts(filled):
     made = filled.record_outcome(found, improved=True, applied=[found.hits[0].memory.id])
     filled.commit(filled.plan_undo(made))
     assert filled.snapshot().memories == before
+
+
+def test_an_undone_outcome_counts_no_longer_and_can_be_recorded_anew(filled):
+    found = filled.retrieve(TASK)
+    first = found.hits[0].memory.id
+    made = filled.record_outcome(found, improved=True, applied=[first])
+    undone = filled.commit(filled.plan_undo(made))
+    (row,) = filled.retrievals()
+    assert (row.improved, row.taken_back, row.has_outcome) == (True, undone.number, False)
+    uses = {use.memory_id: use for use in memory_uses(filled.retrievals())}
+    assert (uses[first].retrieved, uses[first].with_outcome, uses[first].helped) == (1, 0, 0)
+
+    again = filled.record_outcome(found, improved=False, applied=[first])
+    assert again.number > undone.number
+    (row,) = filled.retrievals()
+    assert (row.improved, row.taken_back, row.outcome_revision) == (False, None, again.number)
+    assert standing(filled)[first] == FAILED
+    with pytest.raises(InvalidBatchError, match="another outcome already"):
+        filled.record_outcome(found, improved=True, applied=[first])
+
+    filled.commit(filled.plan_undo(again))
+    filled.commit(filled.plan_undo(filled.revisions()[-1]))  # the undo is undone
+    assert filled.retrievals()[0].has_outcome
+    assert standing(filled)[first] == FAILED
 
 
 def test_outcomes_of_sessions_at_once_are_all_counted(filled):

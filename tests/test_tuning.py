@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_core import MEASURES, RetrievalSettings, SavedQuery, SettingsError, evaluate, tune
+from memory_core import (
+    MEASURES,
+    RetrievalSettings,
+    SavedQuery,
+    SettingsError,
+    evaluate,
+    tune,
+    tunings,
+)
 from memory_core.metrics import hit_at, ndcg_at, precision_at, recall_at, reciprocal_rank
 from memory_core.tuning import Tuning, TuningPoint
 from tests.compressing import library
@@ -120,25 +128,25 @@ def test_noise_is_not_called_clear_and_a_true_difference_is():
     assert not verdict.is_clear
 
 
-def test_progress_is_told_and_may_end_it():
+def test_a_sweep_that_is_stopped_is_the_sweep_of_the_queries_so_far():
     crowd = library(12)
     queries = [SavedQuery(n, f"task {n}", (), {n: 2}) for n in range(1, 5)]
     queries.append(SavedQuery(9, "judged by nobody"))
     vectors = dict(zip([q.task for q in queries], unit_vectors(0, 5, 32), strict=True))
-    told: list[tuple[int, int]] = []
-    found = tune(crowd, queries, vectors, progress=lambda done, total: told.append((done, total)))
-    assert told == [(done, 4) for done in range(5)]
-    assert len(found.points) == 121
-    assert {measure: found.grid(measure).shape for measure in MEASURES} == dict.fromkeys(
+    growing = list(tunings(crowd, queries, vectors))
+    assert growing == [tune(crowd, queries[:measured], vectors) for measured in range(5)]
+    whole = tune(crowd, queries, vectors)
+    assert growing[-1] == whole
+    assert len(whole.points) == 121
+    assert {measure: whole.grid(measure).shape for measure in MEASURES} == dict.fromkeys(
         MEASURES, (11, 11)
     )
 
-    def stop(done: int, total: int) -> None:
-        if done == 2:
-            raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        tune(crowd, queries, vectors, progress=stop)
+def test_a_sweep_needs_weights_and_measures_nothing_without_judgements():
+    crowd = library(12)
+    queries = [SavedQuery(9, "judged by nobody")]
+    vectors = {queries[0].task: unit_vectors(0, 1, 32)[0]}
     with pytest.raises(SettingsError, match="at least one weight"):
-        tune(crowd, queries, vectors, lexical_weights=[])
-    assert math.isnan(tune(crowd, queries[4:], vectors).verdict().gain.mean)
+        tunings(crowd, queries, vectors, lexical_weights=[])
+    assert math.isnan(tune(crowd, queries, vectors).verdict().gain.mean)

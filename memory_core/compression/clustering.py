@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core.compression.neighbours import blocks, distinct, neighbour_lists
+from memory_core.neighbours import blocks, distinct, neighbour_lists
 
 LINKS = 8
 """Nearest neighbours that each cluster may merge with."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core.compression.neighbours import distinct
 from memory_core.compression.remaining import Remaining
 from memory_core.compression.selection import (
     Selection,
@@ -18,6 +17,7 @@ from memory_core.compression.selection import (
     worth_order,
 )
 from memory_core.compression.temporal import time_weights
+from memory_core.neighbours import distinct
 from memory_core.settings import CompressionSettings
 from memory_core.snapshot import Snapshot
 

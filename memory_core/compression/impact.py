@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_core.comparison import Comparison, compare, successors
-from memory_core.compression.neighbours import blocks, nearest_among, nearest_similarity
 from memory_core.evaluation import Vectors, asking, task_vector
+from memory_core.neighbours import blocks, nearest_among, nearest_similarity
 from memory_core.records import Kind, SavedQuery
 from memory_core.retrieval import retrieve
 from memory_core.settings import RetrievalSettings

@@ -12,10 +12,10 @@ from memory_core import curation
 from memory_core.compression.diversity import ClusterReasons, diversity
 from memory_core.compression.hybrid import hybrid
 from memory_core.compression.importance import importance
-from memory_core.compression.neighbours import nearest_among
 from memory_core.compression.random import random
 from memory_core.compression.selection import Reasons, Selection, Strategy
 from memory_core.compression.temporal import temporal
+from memory_core.neighbours import nearest_among
 from memory_core.operations import Batch, Delete, Merge, Modify, Operation
 from memory_core.plans import Plan
 from memory_core.settings import CompressionSettings

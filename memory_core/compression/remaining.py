@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core.compression.neighbours import (
+from memory_core.neighbours import (
     NeighbourLists,
     distances,
     distinct,

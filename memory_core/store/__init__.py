@@ -1,7 +1,7 @@
 """Persistence: one DuckDB file, revisions of memories, and what is kept beside them.
 
 Only this package imports duckdb. `Store` hands out transactions; `revisions`, `commits`, `ledger`,
-`texts` and `schema` hold what can be done within one.
+`proposals`, `texts` and `schema` hold what can be done within one.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from duckdb import DuckDBPyConnection
 
 from memory_core.errors import StoreError
-from memory_core.store import commits, ledger, revisions, schema, texts
+from memory_core.store import commits, ledger, proposals, revisions, schema, texts
 from memory_core.store.lock import refusal
 from memory_core.store.log import log_path
 from memory_core.store.unit import create, remove_building, transaction
 
-__all__ = ["Store", "commits", "ledger", "revisions", "schema", "texts"]
+__all__ = ["Store", "commits", "ledger", "proposals", "revisions", "schema", "texts"]
 
 WAIT = 30.0
 """Seconds that a unit of work waits for those before it."""

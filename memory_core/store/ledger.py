@@ -1,4 +1,4 @@
-"""What a bank keeps beside its memories: queries, judgements, proposals, retrievals, runs."""
+"""What a bank keeps beside its memories: queries, judgements, retrievals and their outcomes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from memory_core.errors import InvalidBatchError, MemoryNotFoundError
-from memory_core.operations import Operation, Proposal, ProposalState
 from memory_core.records import RecordedHit, RecordedRetrieval, SavedQuery
-from memory_core.serialization import operation_from_dict, operation_to_dict
+from memory_core.store import successors
 from memory_core.store.rows import execute, first, json_text, only, registered, rows
 
 
-def _taken(connection: DuckDBPyConnection, name: str, count: int = 1) -> int:
+def taken(connection: DuckDBPyConnection, name: str, count: int = 1) -> int:
     """The first of `count` new ids of a table."""
     (taken,) = only(connection, f"select {name} from counter")
     execute(connection, f"update counter set {name} = ?", [taken + count])
@@ -28,6 +27,8 @@ def _taken(connection: DuckDBPyConnection, name: str, count: int = 1) -> int:
 
 
 def read_queries(connection: DuckDBPyConnection) -> tuple[SavedQuery, ...]:
+    """The saved queries in the order in which they came."""
+    merged = successors.read_successors(connection)
     grades: dict[int, dict[int, int]] = {}
     judged = rows(connection, "select query_id, memory_id, grade from judgement order by memory_id")
     for query_id, memory_id, grade in judged:
@@ -39,10 +40,12 @@ def read_queries(connection: DuckDBPyConnection) -> tuple[SavedQuery, ...]:
         from query join text on text.id = query.text_id order by query.id
         """,
     )
-    return tuple(
-        SavedQuery(query_id, task, tuple(json.loads(domains)), grades.get(query_id, {}))
-        for query_id, task, domains in found
-    )
+    queries = []
+    for query_id, task, domains in found:
+        graded = grades.get(query_id, {})
+        later = {memory_id: merged[memory_id] for memory_id in graded if memory_id in merged}
+        queries.append(SavedQuery(query_id, task, tuple(json.loads(domains)), graded, later))
+    return tuple(queries)
 
 
 def put_query(
@@ -53,7 +56,7 @@ def put_query(
     actor: str,
     made_at_us: int,
 ) -> int:
-    query_id = _taken(connection, "query")
+    query_id = taken(connection, "query")
     execute(
         connection,
         "insert into query values (?, ?, ?, ?, ?)",
@@ -126,106 +129,11 @@ def living_ids(connection: DuckDBPyConnection) -> set[int]:
     return {memory_id for (memory_id,) in rows(connection, query)}
 
 
-# -- proposals ----------------------------------------------------------------------------------
-
-_PROPOSAL = """
-    select id, batch_key, operation, reason, source, actor, made_at, base_revision, state,
-        decided_by, decision_reason, decided_at, revision
-    from proposal
-"""
-
-
-def _proposal(row: Sequence[Any]) -> Proposal:
-    proposal_id, group, operation, *fields = row
-    return Proposal(proposal_id, group, operation_from_dict(json.loads(operation)), *fields)
-
-
-def read_proposals(
-    connection: DuckDBPyConnection, state: ProposalState | None = None
-) -> tuple[Proposal, ...]:
-    query = _PROPOSAL + "where ? is null or state = ? order by id"
-    return tuple(_proposal(row) for row in rows(connection, query, [state, state]))
-
-
-def count_proposals(connection: DuckDBPyConnection, state: ProposalState) -> int:
-    (count,) = only(connection, "select count(*) from proposal where state = ?", [state])
-    return int(count)
-
-
-def find_proposals(connection: DuckDBPyConnection, ids: Sequence[int]) -> tuple[Proposal, ...]:
-    """Proposals in the order of their ids. Raises MemoryNotFoundError for an unknown one."""
-    registered(connection, "asked", {"id": pa.array(ids, pa.int64())})
-    query = _PROPOSAL + "where id in (select id from asked) order by id"
-    found = tuple(_proposal(row) for row in rows(connection, query))
-    connection.unregister("asked")
-    missing = set(ids) - {proposal.id for proposal in found}
-    if missing:
-        raise MemoryNotFoundError(f"There is no proposal {min(missing)}.")
-    return found
-
-
-def put_proposals(
-    connection: DuckDBPyConnection,
-    operations: Sequence[Operation],
-    *,
-    batch_key: str,
-    reason: str,
-    source: str,
-    actor: str,
-    made_at_us: int,
-    base_revision: int,
-) -> tuple[int, ...]:
-    """Store operations as pending; their ids. Proposing a batch again returns the same ids."""
-    query = "select id from proposal where batch_key = ? order by id"
-    known = tuple(proposal_id for (proposal_id,) in rows(connection, query, [batch_key]))
-    if known:
-        return known
-    if not operations:
-        return ()
-    first = _taken(connection, "proposal", len(operations))
-    ids = list(range(first, first + len(operations)))
-    encoded = [json_text(operation_to_dict(o), "proposal") for o in operations]
-    registered(connection, "proposed", {"id": ids, "operation": encoded})
-    execute(
-        connection,
-        """
-        insert into proposal
-        select id, ?, operation, ?, ?, ?, ?, ?, 'pending', '', '', null, null from proposed
-        """,
-        [batch_key, reason, source, actor, made_at_us, base_revision],
-    )
-    connection.unregister("proposed")
-    return tuple(ids)
-
-
-def decide_proposals(
-    connection: DuckDBPyConnection,
-    ids: Sequence[int],
-    state: ProposalState,
-    *,
-    actor: str,
-    reason: str,
-    made_at_us: int,
-    revision: int | None,
-) -> None:
-    registered(connection, "decided", {"id": pa.array(ids, pa.int64())})
-    execute(
-        connection,
-        """
-        update proposal
-        set state = ?, decided_by = ?, decision_reason = ?, decided_at = ?, revision = ?
-        where id in (select id from decided)
-        """,
-        [state, actor, reason, made_at_us, revision],
-    )
-    connection.unregister("decided")
-
-
 # -- retrievals ---------------------------------------------------------------------------------
 
 _RETRIEVAL = """
     select retrieval.id, text.text, revision, epoch, settings, hits, injection, actor, made_at,
-        improved, reward, outcome_revision
+        improved, reward, outcome_revision, taken_back
     from retrieval join text on text.id = retrieval.text_id
 """
 
@@ -258,7 +166,7 @@ def put_retrieval(
     r = recorded
     execute(
         connection,
-        "insert into retrieval values (?, ?, ?, ?, ?, ?, ?, ?, ?, null, null, null)",
+        "insert into retrieval values (?, ?, ?, ?, ?, ?, ?, ?, ?, null, null, null, null)",
         [r.id, text_id, r.revision, r.epoch, json_text(dict(r.settings), "settings"),
          _hits(r.hits), r.injection, r.actor, r.made_at_us],
     )  # fmt: skip
@@ -273,12 +181,13 @@ def put_outcome(
     hits: Sequence[RecordedHit],
     revision: int,
 ) -> None:
-    """Write a retrieval's outcome. Raises InvalidBatchError when it has one."""
+    """Write a retrieval's outcome. Raises InvalidBatchError when it has one that stands."""
     (written,) = only(
         connection,
         """
-        update retrieval set improved = ?, reward = ?, hits = ?, outcome_revision = ?
-        where id = ? and improved is null
+        update retrieval
+        set improved = ?, reward = ?, hits = ?, outcome_revision = ?, taken_back = null
+        where id = ? and (improved is null or taken_back is not null)
         """,
         [improved, reward, _hits(hits), revision, retrieval_id],
     )
@@ -286,6 +195,25 @@ def put_outcome(
         raise InvalidBatchError(
             f"Retrieval {retrieval_id} has its outcome already; an outcome is recorded once."
         )
+
+
+def take_back(connection: DuckDBPyConnection, undone: Sequence[int], *, revision: int) -> None:
+    """Have the outcomes of revisions that `revision` undoes stand no longer.
+
+    Where that undoes such an undo, what it had taken back stands again.
+    """
+    registered(connection, "undone", {"number": pa.array(undone, pa.int64())})
+    execute(
+        connection,
+        """
+        update retrieval
+        set taken_back = case when taken_back is null then cast(? as bigint) end
+        where (taken_back is null and outcome_revision in (select number from undone))
+            or taken_back in (select number from undone)
+        """,
+        [revision],
+    )
+    connection.unregister("undone")
 
 
 def _hits(hits: Sequence[RecordedHit]) -> str:

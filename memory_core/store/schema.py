@@ -86,6 +86,7 @@ def _first_tables(connection: DuckDBPyConnection) -> None:
 
 def _map_and_verdicts(connection: DuckDBPyConnection) -> None:
     connection.execute("""
+        alter table retrieval add column taken_back bigint; -- by which revision its outcome was
         create table projection (       -- a fitted map
             id bigint not null, revision bigint not null, model varchar not null,
             method varchar not null,    -- umap, pca or single
@@ -103,6 +104,7 @@ def _map_and_verdicts(connection: DuckDBPyConnection) -> None:
         );
         create table distinct_pair (    -- looks like a copy, and is none: a person said so
             first_id bigint not null, second_id bigint not null, -- ascending
+            first_text bigint not null, second_text bigint not null, -- ids of what they said then
             actor varchar not null, made_at bigint not null
         );
     """)

@@ -141,12 +141,19 @@ def put_text(
     connection: DuckDBPyConnection, text: str, vector: NDArray[np.float32], *, model: str
 ) -> int:
     """Store one text with its vector, where it is not yet; its id. Raises EncodingDriftError."""
+    return keep_texts(connection, {text: vector}, model=model)[text]
+
+
+def keep_texts(
+    connection: DuckDBPyConnection, vectors: Mapping[str, NDArray[np.float32]], *, model: str
+) -> dict[str, int]:
+    """Store texts with their vectors, where they are not yet; their ids. Raises as `put_text`."""
     free, current = only(connection, "select text, model from counter")
     refuse_drift(model, current)
-    ids, next_id = put_texts(connection, {text: vector}, model=model, next_id=free)
+    ids, next_id = put_texts(connection, vectors, model=model, next_id=free)
     if next_id != free:
         execute(connection, "update counter set text = ?", [next_id])
-    return ids[text]
+    return ids
 
 
 def put_vectors(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
 
 import numpy as np
@@ -21,6 +21,10 @@ from memory_core.store import Store
 from memory_core.store.texts import read_vectors
 
 KEPT = 4_096
+AT_ONCE = 256
+"""Texts between two calls of `progress`: about a second of a model's work."""
+Progress = Callable[[int, int], None]
+"""Called with how many texts are embedded, and how many there are in all."""
 
 
 def model_of(embedder: Embedder) -> str:
@@ -40,8 +44,10 @@ class VectorCache:
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = RLock()
 
-    def of(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """The unit vector (d,) of each text."""
+    def of(
+        self, texts: Sequence[str], progress: Progress | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """The unit vector (d,) of each text. What `progress` raises ends it."""
         with self._lock:
             found = {text: self._kept[text] for text in texts if text in self._kept}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -52,8 +58,14 @@ class VectorCache:
                     connection, missing, model=self.model, dimension=dimension_of(self._embedder)
                 )
             missing = [text for text in missing if text not in found]
-        if missing:
-            found |= zip(missing, embed_by(self._embedder, missing), strict=True)
+        step = AT_ONCE if progress else max(len(missing), 1)
+        for start in range(0, len(missing), step):
+            block = missing[start : start + step]
+            if progress:
+                progress(start, len(missing))
+            found |= zip(block, embed_by(self._embedder, block), strict=True)
+        if missing and progress:
+            progress(len(missing), len(missing))
         with self._lock:
             for text, vector in found.items():
                 if text not in self._kept:

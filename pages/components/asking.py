@@ -87,6 +87,8 @@ def _warmer(path: str, identity: object, _bank: MemoryBank) -> threading.Thread:
     return thread
 
 
-def warm_up(desk: Desk) -> None:
-    """Load the model in the background, so that the next, new task finds it there."""
-    _warmer(str(desk.bank.path), id(desk.bank), desk.bank)
+def warm_up(desk: Desk) -> bool:
+    """Load the model in the background, for the next new text; whether it is there by now."""
+    thread = _warmer(str(desk.bank.path), id(desk.bank), desk.bank)
+    thread.join(0.05)  # most often there is nothing left to wait for
+    return not thread.is_alive()

@@ -14,7 +14,7 @@ from memory_core import (
     ToolDetail,
     nearest,
 )
-from pages.components import diff, selection
+from pages.components import diff, edit_draft, selection
 from pages.components.frame import Desk
 from pages.components.text import ago, count, md, named, show, show_list, used
 
@@ -31,6 +31,7 @@ def panel(desk: Desk, memory_id: int) -> None:
                 st.badge("pinned", icon="📌", color="gray")
             st.button("Close", key="close-detail", type="tertiary",
                       on_click=selection.open_memory, args=(None,))  # fmt: skip
+        _actions(desk, memory)
         with st.container(key="detail-text"):
             show(memory.text)
         _numbers(desk, memory)
@@ -42,6 +43,24 @@ def panel(desk: Desk, memory_id: int) -> None:
             _nearest(desk.snapshot, memory_id)
         with st.expander("History"):
             _history(desk, memory_id)
+
+
+def _actions(desk: Desk, memory: Memory) -> None:
+    """What can be done to this one; each shows its plan first."""
+    verbs = {
+        "edit": "Edit",
+        "unpin" if memory.pinned else "pin": "Unpin" if memory.pinned else "Pin",
+        "tag": "Tag",
+        "move": "Move",
+        "split": "Split",
+        "delete": "Delete",
+    }
+    with st.container(horizontal=True, gap="small", key="detail-actions"):
+        for verb, label in verbs.items():
+            st.button(
+                label, key=f"{verb}-one", disabled=desk.is_past, on_click=edit_draft.begin,
+                args=(desk, verb, (memory.id,)), type="secondary" if verb == "edit" else "tertiary",
+            )  # fmt: skip
 
 
 def _numbers(desk: Desk, memory: Memory) -> None:

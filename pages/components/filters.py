@@ -59,7 +59,7 @@ def search_box() -> str:
 def filter_menu(snapshot: Snapshot) -> dict[str, Any]:
     """The popover of filters; the values of those that are set."""
     columns = snapshot.columns
-    domains, tags = list(snapshot.domain_counts()), _tags(snapshot)
+    domains, tags = list(snapshot.domain_counts()), tag_names(snapshot)
     with st.popover("Filters", key="filter-menu"):
         chosen: dict[str, Any] = {
             "domain": _many("Domain", "domain", domains),
@@ -97,11 +97,12 @@ def check_address(snapshot: Snapshot) -> None:
     """Say what the address asks for that is not here; to be called above the widgets."""
     say_if_unknown("kind", (*KINDS, ALL))
     say_if_unknown("domain", snapshot.domain_counts())
-    say_if_unknown("tag", _tags(snapshot))
+    say_if_unknown("tag", tag_names(snapshot))
     say_if_unknown("view", VIEWS)
 
 
-def _tags(snapshot: Snapshot) -> list[str]:
+def tag_names(snapshot: Snapshot) -> list[str]:
+    """All tags of a snapshot, by name."""
     vocabulary = snapshot.pool.tags
     codes = np.unique(snapshot.columns.tags).tolist()
     return sorted({tag for code in codes for tag in vocabulary.value(code)})

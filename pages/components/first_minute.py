@@ -22,6 +22,7 @@ def four_ways_in(desk: Desk) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.page_link("pages/query.py", label="Ask a question", icon="🔎")
+            st.page_link("pages/map.py", label="See the map", icon="🗺️")
             size, capacity = len(desk.snapshot), desk.capacity
             if size > capacity:
                 st.page_link(

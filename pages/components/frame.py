@@ -83,6 +83,7 @@ def header(desk: Desk) -> None:
                 help="Everything on every page is then shown as it was, read-only.",
             )
         st.markdown(_status(desk))
+        _to_review(desk)
         size, full = len(desk.snapshot), desk.capacity
         over = size > full
         st.badge(
@@ -97,16 +98,23 @@ def header(desk: Desk) -> None:
 
 def _status(desk: Desk) -> str:
     kinds = desk.snapshot.kind_counts()
-    waiting = banks.pending(str(desk.bank.path), desk.signature, desk.bank)
     return " · ".join(
         [
             f"session {desk.snapshot.epoch}",
             f"◆ {kinds['strategic']:,} strategic",
             f"● {kinds['procedural']:,} procedural",
             f"■ {kinds['tool']:,} tool",
-            f"{count(waiting, 'proposal')} to review",
         ]
     )
+
+
+def _to_review(desk: Desk) -> None:
+    waiting = banks.pending(str(desk.bank.path), desk.signature, desk.bank)
+    words = f"{count(waiting, 'proposal')} to review"
+    if waiting:
+        st.page_link("pages/review.py", label=words, width="content")
+    else:
+        st.markdown(f"· {words}")
 
 
 def _past_banner(desk: Desk) -> None:
@@ -153,6 +161,10 @@ def _dismiss() -> None:
 
 
 def undo(bank: MemoryBank, number: int) -> None:
+    """Take back what the bar tells of; a second click of one hand finds nothing left to do."""
+    made = st.session_state.get(keys.MADE)
+    if made and made[0] != number:
+        return
     try:
         desk = banks.writable(bank)
         revision = desk.commit(desk.plan_undo(number))

@@ -26,14 +26,17 @@ def buttons(desk: Desk, query: SavedQuery, memory_id: int) -> None:
     """Four grades for a memory under a saved query; what is not judged counts as not relevant."""
     key = f"grade-{query.id}-{memory_id}"
     # Anew at each run: the bank knows best, whoever judged since, on whatever page.
-    st.session_state[key] = query.judgements.get(memory_id)
+    grade = query.grades_in(desk.snapshot).get(memory_id)
+    st.session_state[key] = grade
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         st.segmented_control(
             f"Grade of memory {memory_id}", GRADES, key=key, label_visibility="collapsed",
             disabled=desk.is_past, on_change=_judge, args=(desk, query.id, memory_id, key),
         )  # fmt: skip
-        if memory_id not in query.judgements:
+        if grade is None:
             st.badge("unjudged", color="orange")
+        elif memory_id not in query.judgements:
+            st.badge("from before the merge", color="gray")
 
 
 def _judge(desk: Desk, query_id: int, memory_id: int, key: str) -> None:

@@ -99,9 +99,8 @@ def _curve(points: Any) -> None:
 def _outcomes(memory_id: int, rows: Rows) -> None:
     mine = [(row, hit) for row in rows for hit in row.hits if hit.memory_id == memory_id]
     for row, hit in mine[:20]:
-        applied = (
-            ", applied" if hit.applied else ", not applied" if row.improved is not None else ""
-        )
+        applied = ", applied" if hit.applied else ", not applied"
+        applied = applied if row.has_outcome else ""
         st.markdown(
             f"session {row.epoch} · rank {hit.rank}{applied} · **{turned_out(row)}** · "
             f"{made_at(row.made_at_us):%Y-%m-%d} · {md(row.task, limit=90)}"

@@ -30,14 +30,17 @@ def recorded(desk: Desk) -> Rows:
 
 def _as_of(row: RecordedRetrieval, revision: int) -> RecordedRetrieval:
     """A row as it stood then: without the outcome that a later revision recorded."""
+    if row.taken_back is not None and row.taken_back > revision:
+        row = replace(row, taken_back=None)
     if row.outcome_revision is None or row.outcome_revision <= revision:
         return row
     hits = tuple(replace(hit, applied=False) for hit in row.hits)
-    return replace(row, hits=hits, improved=None, reward=None, outcome_revision=None)
+    return replace(row, hits=hits, improved=None, reward=None, outcome_revision=None, taken_back=None)
 
 
 def turned_out(row: RecordedRetrieval) -> str:
-    return {None: "no outcome yet", True: "improved", False: "not improved"}[row.improved]
+    said = {None: "no outcome yet", True: "improved", False: "not improved"}[row.improved]
+    return said if row.taken_back is None else f"{said}, taken back"
 
 
 def made_at(microseconds: int) -> datetime:
@@ -46,7 +49,7 @@ def made_at(microseconds: int) -> datetime:
 
 def section(desk: Desk, rows: Rows) -> None:
     """The table; a row that is chosen stands below it in full."""
-    known = [row.improved for row in rows if row.improved is not None]
+    known = [bool(row.improved) for row in rows if row.has_outcome]
     words = [count(len(rows), "retrieval"), f"{len(known):,} with an outcome"]
     if known:
         words.append(f"{sum(known) / len(known):.0%} of those improved")
@@ -100,7 +103,7 @@ def _one(desk: Desk, row: RecordedRetrieval) -> None:
         left, right = st.columns([3, 2])
         with left:
             _hits(desk, row)
-            if row.improved is None and not desk.is_past:
+            if not row.has_outcome and not desk.is_past:
                 ranks = {hit.memory_id: str(hit.rank) for hit in row.hits}
                 outcome.form(desk.bank, row.id, ranks)
         with right:

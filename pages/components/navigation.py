@@ -16,12 +16,20 @@ def navigation() -> Any:
             "": [
                 st.Page("pages/browse.py", title="Browse", default=True),
                 st.Page("pages/query.py", title="Query"),
+                st.Page("pages/map.py", title="Map"),
+            ],
+            "Curate": [
+                st.Page("pages/review.py", title="Review"),
+                st.Page("pages/clean.py", title="Clean"),
             ],
             "Prune": [
                 st.Page("pages/compress.py", title="Compress"),
                 st.Page("pages/quality.py", title="Quality"),
             ],
-            "More": [st.Page("pages/ledger.py", title="Ledger")],
+            "More": [
+                st.Page("pages/history.py", title="History"),
+                st.Page("pages/ledger.py", title="Ledger"),
+            ],
         },
         position="top",
     )

@@ -9,13 +9,14 @@ import streamlit as st
 from memory_core import MEASURES, Quality, QueryQuality, SavedQuery, ideal
 from pages.components import keys
 from pages.components.export import as_csv
+from pages.components.frame import Desk
 from pages.components.measuring import ABOUT, Form, between
 from pages.components.text import count, md
 
 
-def means(quality: Quality, asked: Form) -> None:
+def means(desk: Desk, quality: Quality, asked: Form) -> None:
     """Each measure's mean, how far it can be trusted, and what the ideal order would reach."""
-    best = ideal(asked.queries, asked.k)
+    best = ideal(asked.queries, asked.k, snapshot=desk.snapshot)
     for column, measure in zip(st.columns(len(MEASURES)), MEASURES, strict=True):
         found = quality.mean(measure)
         with column:
@@ -33,11 +34,11 @@ def means(quality: Quality, asked: Form) -> None:
     )  # fmt: skip
 
 
-def table(quality: Quality, asked: Form) -> None:
+def table(desk: Desk, quality: Quality, asked: Form) -> None:
     """One row for each saved query; a tick opens it."""
     ids = [query.id for query in asked.queries]
     opened = opened_query(asked)
-    frame = _frame(quality, asked)
+    frame = _frame(desk, quality, asked)
     key = f"saved-queries-{hash(tuple(ids))}"
     number = st.column_config.NumberColumn
     st.dataframe(
@@ -74,11 +75,12 @@ def table(quality: Quality, asked: Form) -> None:
         )  # fmt: skip
 
 
-def _frame(quality: Quality, asked: Form) -> Any:
+def _frame(desk: Desk, quality: Quality, asked: Form) -> Any:
     import pandas as pd
 
     found = {one.query.id: one for one in quality.queries}
-    best = {one.query.id: one.recall for one in ideal(asked.queries, asked.k).queries}
+    ideals = ideal(asked.queries, asked.k, snapshot=desk.snapshot).queries
+    best = {one.query.id: one.recall for one in ideals}
     rows = [_row(query, found.get(query.id), best.get(query.id), asked) for query in asked.queries]
     return pd.DataFrame(rows, index=pd.Index([query.id for query in asked.queries], name="id"))
 

@@ -74,11 +74,12 @@ def _hit(desk: Desk, query: SavedQuery, hit: Hit) -> None:
 def _ideal(desk: Desk, query: SavedQuery, hits: tuple[Hit, ...]) -> None:
     """The relevant memories, best first, with the rank that each has."""
     ranks = {hit.memory.id: hit.rank for hit in hits}
-    order = ideal_order(query.judgements)
+    grades = query.grades_in(desk.snapshot)
+    order = ideal_order(grades)
     st.caption(f"The ideal order · {count(len(order), 'relevant memory', 'relevant memories')}")
     for place, memory_id in enumerate(order, start=1):
-        _judged(desk, query, memory_id, f"**{place}** grade {query.judgements[memory_id]}", ranks)
-    wrong = [i for i, grade in query.judgements.items() if grade == 0 and i not in ranks]
+        _judged(desk, query, memory_id, f"**{place}** grade {grades[memory_id]}", ranks)
+    wrong = [i for i, grade in grades.items() if grade == 0 and i not in ranks]
     if wrong:
         with st.expander(f"Judged not relevant, and not among these hits ({len(wrong)})"):
             for memory_id in wrong:

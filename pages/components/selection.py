@@ -16,6 +16,16 @@ def selected(snapshot: Snapshot) -> tuple[int, ...]:
     return tuple(i for i in st.session_state.get(keys.SELECTED, ()) if i in snapshot)
 
 
+def lost(snapshot: Snapshot) -> tuple[int, ...]:
+    """The selected ids that this snapshot does not have."""
+    return tuple(i for i in st.session_state.get(keys.SELECTED, ()) if i not in snapshot)
+
+
+def forget(ids: Iterable[int]) -> None:
+    """Select some no longer."""
+    select(set(st.session_state.get(keys.SELECTED, ())) - set(ids))
+
+
 def select(ids: Iterable[int]) -> None:
     """Select these and no others; tables on show are drawn anew."""
     st.session_state[keys.SELECTED] = tuple(sorted(set(ids)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from memory_core import Measure, RetrievalSettings, Tuning, Verdict, tune
+from memory_core import Measure, RetrievalSettings, Tuning, Verdict, tunings
 from pages.components import keys
 from pages.components.frame import Desk
 from pages.components.measuring import (
@@ -22,43 +22,45 @@ MARK = "#E5484D"
 
 
 def section(desk: Desk, asked: Form) -> None:
-    """The sweep, computed on request; any click interrupts it."""
+    """The sweep, computed on request; any click stops it, and what is measured stays."""
     name = (str(desk.bank.path), desk.snapshot.revision, asked.k, repr(asked.settings),
             repr(asked.queries))  # fmt: skip
     kept = st.session_state.get(keys.TUNED, {})
     ours = kept.get("name") == name
     running = ours and kept.get("running", False)
+    judged = sum(bool(query.relevant) for query in asked.queries)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Stop" if running else "Compute again" if ours and "found" in kept else
             "Try 121 pairs of weights",
             key="tune", on_click=_toggle, args=(name, running), type="primary",
         )  # fmt: skip
-        judged = sum(bool(query.relevant) for query in asked.queries)
         st.caption(
             "Every confidence weight (λ) with every lexical weight (μ), from 0 to 1, on "
             f"{count(judged, 'judged query', 'judged queries')}."
         )
     if running:
-        _compute(desk, asked, kept)
+        _compute(desk, asked, kept, judged)
     if ours and "found" in kept:
+        measured = len(kept["found"].present.queries)
+        if measured < judged:
+            st.caption(f"Stopped: measured on the first {measured:,} of {judged:,} queries only.")
         _show(kept["found"], asked)
 
 
 def _toggle(name: object, running: bool) -> None:
-    st.session_state[keys.TUNED] = {"name": name, "running": not running}
+    kept = st.session_state.get(keys.TUNED, {}) if running else {}
+    st.session_state[keys.TUNED] = {**kept, "name": name, "running": not running}
 
 
-def _compute(desk: Desk, asked: Form, kept: dict[str, Any]) -> None:
+def _compute(desk: Desk, asked: Form, kept: dict[str, Any], judged: int) -> None:
     bar = st.progress(0.0, "Asking every query under every pair of weights")
     vectors = desk.bank.embed([query.task for query in asked.queries])
-
-    def told(done: int, total: int) -> None:
-        bar.progress(done / max(total, 1), f"{done} of {count(total, 'query', 'queries')}")
-
-    kept["found"] = tune(
-        desk.snapshot, asked.queries, vectors, asked.settings, asked.k, progress=told
-    )
+    found = tunings(desk.snapshot, asked.queries, vectors, asked.settings, asked.k)
+    for done, so_far in enumerate(found):
+        if done:
+            kept["found"] = so_far
+        bar.progress(done / max(judged, 1), f"{done} of {count(judged, 'query', 'queries')}")
     kept["running"] = False
     st.rerun()
 

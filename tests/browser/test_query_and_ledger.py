@@ -1,4 +1,4 @@
-"""From a question to its outcome: ask, look why, compare, record, see confidence move, undo."""
+"""From a question to its outcome: ask, judge, look why, compare, record, see confidence move."""
 
 from __future__ import annotations
 
@@ -40,6 +40,12 @@ def test_from_a_question_to_its_outcome_and_back(
     expect(page.locator(".st-key-hit-1")).to_contain_text(first.text)
     expect(page.get_by_text("[G0]")).to_contain_text(first.text)
 
+    # Judged where it is found.
+    hit = page.locator(".st-key-hit-1")
+    hit.get_by_role("radio", name="3").or_(hit.get_by_role("button", name="3", exact=True)).click()
+    expect(hit.get_by_text("unjudged")).to_have_count(0)
+    assert crowd.queries()[0].judgements == {first.id: 3}
+
     # Why not: the memory just below the cut, and its advice put to the test.
     page.locator(".st-key-near-1").get_by_role("button", name="Why not?").click()
     settled(page)
@@ -74,7 +80,16 @@ def test_from_a_question_to_its_outcome_and_back(
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_text("Took revision 2 back")).to_be_visible()
     assert crowd.snapshot().memories == crowd.snapshot(1).memories
-    expect(page.get_by_role("button", name="Record the outcome")).to_be_visible()
+
+    # What was taken back can be recorded anew, and Quality measures what was judged.
+    page.locator(".st-key-outcome").get_by_role("button", name="1", exact=True).click()
+    page.get_by_role("button", name="Record the outcome").click()
+    settled(page)
+    expect(moved).to_contain_text("Outcome recorded as revision 4")
+    assert crowd.snapshot().by_id(first.id).confidence == after.confidence
+    page.goto(f"{address}/quality")
+    metric = page.locator("[data-testid=stMetric]").filter(has_text="recall@5")
+    expect(metric).to_contain_text("1.00")
 
 
 def test_a_row_of_the_ledger_opens_in_query_as_it_was_asked(

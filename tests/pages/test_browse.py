@@ -114,6 +114,8 @@ def test_selected_memories_are_pinned_by_id_whatever_the_filter_shows(
     app.run()
     assert "2 memories selected" in everything(app)
     next(b for b in app.button if b.label == "Pin 2").click().run()
+    assert not library.snapshot().by_id(4).pinned  # the plan is shown first
+    app.button("commit-change").click().run()
     assert library.snapshot().by_id(4).pinned
     assert library.revisions()[-1].reason == "Pinned 2 memories"
     assert app.session_state["_made"] == (3, "Pinned 2 memories")  # for the bar with Undo

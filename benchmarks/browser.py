@@ -1,0 +1,183 @@
+"""What a person waits for in the browser: from a key or a click until the page is done.
+
+    python benchmarks/browser.py                      builds a bank of 10,000 first, some minutes
+    python benchmarks/browser.py --bank memories.duckdb --parts query browse
+
+    query   a new task, from Ctrl+Enter until the page's script has ended
+    browse  from the click on a row until its detail is there
+    map     from the click on Map until the map is drawn, first and again (needs a fitted map)
+
+A copy of the bank is served, the tasks are drawn from its own words, and the model is loaded
+before the clock starts; medians of 12 (the map's of 5). Needs Chromium and the extra `dev`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from memory_core import KINDS, Add, Batch, MemoryBank
+from memory_core.demo import Sources
+from memory_core.places import BANK_VARIABLE, dashboard, data
+
+RUNS = 12
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync")  # fmt: skip
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+RUNNING = "[data-testid=stApp][data-test-script-state=running]"
+
+
+def build(path: Path, size: int) -> None:
+    """A bank of texts drawn from the demo library's words."""
+    rng = random.Random(1)
+    words = sorted(
+        {w for row in Sources.read(data() / "demo").memories for w in row["text"].split()}
+    )
+    texts = {" ".join(rng.choices(words, k=rng.randint(12, 32))): None for _ in range(size)}
+    bank = MemoryBank.open(path)
+    adds = [Add(text, rng.choice(KINDS), f"domain {i % 12}") for i, text in enumerate(texts)]
+    bank.commit(bank.plan(Batch(tuple(adds))))
+
+
+@contextmanager
+def served(bank: Path, home: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        **os.environ, BANK_VARIABLE: str(bank), "WINNOW_HOME": str(home),
+        "STREAMLIT_SERVER_PORT": str(port), "PYTHONPATH": str(dashboard()),
+    }  # fmt: skip
+    command = [sys.executable, "-m", "streamlit", "run", str(dashboard() / "app.py")]
+    process = subprocess.Popen(command, cwd=dashboard(), env=environment, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(240):
+            try:
+                urllib.request.urlopen(f"{address}/_stcore/health", timeout=1)
+                break
+            except OSError:
+                time.sleep(0.25)
+        yield address
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def timed(
+    action: Callable[[int], None],
+    *,
+    runs: int = RUNS,
+    warm: int = 0,
+    before: Callable[[int], None] = lambda run: None,
+) -> str:
+    """The median and the worst of `runs` actions, after `warm` that do not count."""
+    taken = []
+    for run in range(warm + runs):
+        before(run)
+        time.sleep(0.7)  # what a page does at leisure is not the next run's
+        start = time.perf_counter()
+        action(run)
+        taken.append((time.perf_counter() - start) * 1e3)
+    taken = taken[warm:]
+    return f"median {statistics.median(taken):.0f} ms, worst {max(taken):.0f} ms"
+
+
+def query(page: Page, address: str, words: list[str]) -> None:
+    rng = random.Random(3)
+    page.goto(f"{address}/query?task=warm+up")
+    task = page.get_by_role("textbox", name="Task")
+    task.wait_for()
+    page.wait_for_selector(IDLE)
+
+    def write(run: int) -> None:
+        task.fill(" ".join(rng.choices(words, k=8)))
+
+    def ask(run: int) -> None:
+        task.press("Control+Enter")
+        page.wait_for_selector(RUNNING)
+        page.wait_for_selector(IDLE)
+
+    print(f"Query, a new task: {timed(ask, warm=3, before=write)}")
+
+
+def browse(page: Page, address: str) -> None:
+    page.goto(address)
+    grid = page.get_by_test_id("stDataFrameResizable").first
+    grid.wait_for()
+    page.wait_for_selector(IDLE)
+    time.sleep(2)
+    box = grid.bounding_box()
+    assert box is not None
+
+    def open_row(run: int) -> None:
+        before = page.url
+        page.mouse.click(box["x"] + 260, box["y"] + 50 + 35 * (1 + run % 10))
+        page.wait_for_function("before => location.href !== before", arg=before)
+        page.wait_for_selector(IDLE)
+
+    print(f"Browse, from a row to its detail: {timed(open_row, warm=1)}")
+
+
+def open_map(page: Page, address: str) -> None:
+    def away(run: int) -> None:
+        page.get_by_role("link", name="Query", exact=True).click()
+        page.get_by_role("textbox", name="Task").wait_for()
+        page.wait_for_selector(IDLE)
+
+    def there(run: int) -> None:
+        page.get_by_role("link", name="Map", exact=True).click()
+        page.locator(".js-plotly-plot canvas").first.wait_for()
+        page.wait_for_selector(IDLE)
+
+    page.goto(f"{address}/query?task=warm+up")
+    page.wait_for_selector(IDLE)
+    print(f"Map, the first visit: {timed(there, runs=1)}")
+    print(f"Map, again: {timed(there, runs=5, before=away)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--bank", type=Path)
+    parser.add_argument("--size", type=int, default=10_000)
+    parser.add_argument("--parts", nargs="+", default=["query", "browse"])
+    chosen = parser.parse_args()
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    with tempfile.TemporaryDirectory() as folder:
+        bank = Path(folder, "bank.duckdb")
+        if chosen.bank:
+            shutil.copy(chosen.bank, bank)
+        else:
+            build(bank, chosen.size)
+        snapshot = MemoryBank.open(bank).snapshot()
+        words = sorted({word for text in snapshot.texts()[:500] for word in text.split()})
+        print(f"{len(snapshot):,} memories, headless Chromium")
+        with served(bank, Path(folder)) as address, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            page.set_default_timeout(120_000)
+            if "query" in chosen.parts:
+                query(page, address, words)
+            if "browse" in chosen.parts:
+                browse(page, address)
+            if "map" in chosen.parts:
+                open_map(page, address)
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Runs of agents, read from what their tools write."""

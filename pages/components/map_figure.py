@@ -1,0 +1,321 @@
+"""The figure of the map: one WebGL trace whose colours change inside the browser.
+
+Streamlit mounts a chart anew, and forgets its zoom and tool, whenever anything in its figure
+changes. So one figure holds all colourings, as buttons that restyle it, and stays the same object
+while memories are selected; what it is made from is named by a `Scene`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_core import KINDS, Snapshot
+from pages.components.map_colours import Colouring
+from pages.components.map_hover import TEMPLATE
+
+HEIGHT = 620
+MARKS = {"strategic": 2, "procedural": 0, "tool": 1}
+"""Plotly's numbers of ◆ ● ■."""
+BAR = {"thickness": 12, "len": 0.45, "y": 0.98, "yanchor": "top", "x": 0.0, "xanchor": "left"}
+
+
+@dataclass(frozen=True)
+class Ink:
+    """Colours of all that is no point, for a light or a dark page."""
+
+    text: str
+    soft: str
+    page: str
+    button: str
+    letters: str
+    """Of a button."""
+    away: str
+    """Of points that are filtered out."""
+    mark: str
+    """Of what is asked and found."""
+
+
+# Plotly paints the button under the pointer, and the pressed one, nearly white on any page; so
+# a button has dark letters on a dark page, too.
+LIGHT = Ink("#1B1F27", "#5F6B7A", "#FFFFFF", "#E3E6EC", "#1B1F27", "#C9CED6", "#E5484D")
+DARK = Ink("#E7E9EE", "#9AA4B5", "#12151C", "#8E98A9", "#12151C", "#3A4250", "#FF6369")
+
+
+def ink(*, dark: bool) -> Ink:
+    return DARK if dark else LIGHT
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name on the map."""
+
+    text: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class View:
+    """The part of the map that is looked at, as far as we say and not the mouse."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    stamp: str = ""
+    """Changes at each click for a view, so that the same one can be asked for again."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a figure is made from."""
+
+    snapshot: Snapshot
+    positions: NDArray[np.float64]
+    """(n, 2), in the order of the snapshot's rows."""
+    rows: NDArray[np.int64]
+    """Those that pass the filters; all others are grey."""
+    colourings: tuple[Colouring, ...]
+    hovers: list[str]
+    view: View
+    labels: tuple[Label, ...] = ()
+    chosen: NDArray[np.int64] | None = None
+    """Positions within `rows` of what is selected; None for nothing."""
+    over: tuple[Any, ...] = ()
+    """Traces that lie over the points: a query and its hits."""
+    first: int = 0
+    """Position of the colouring that is shown at first."""
+    dark: bool = False
+    alike: bool = False
+    """Whether all points have one size, and not one that goes by their use."""
+
+
+def whole(positions: NDArray[np.float64], stamp: str = "") -> View:
+    """The view that shows all."""
+    return around(positions, stamp, least=1.0)
+
+
+def around(positions: NDArray[np.float64], stamp: str, least: float = 0.0) -> View:
+    """The view of some points, with a margin; `least` is the smallest width."""
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    middle, half = (low + high) / 2, np.maximum((high - low) * 0.54, max(least / 2, 1e-3))
+    x, y = zip((middle - half).tolist(), (middle + half).tolist(), strict=True)
+    return View((x[0], x[1]), (y[0], y[1]), stamp)
+
+
+def sizes(scene: Scene) -> NDArray[np.float32]:
+    """(n,) diameters in pixels, growing with use; in a crowd all are smaller."""
+    crowd = len(scene.snapshot) > 1_500
+    if scene.alike:
+        return np.full(len(scene.snapshot), 6.0 if crowd else 9.0, dtype=np.float32)
+    least = 5.0 if crowd else 7.0
+    used = np.sqrt(scene.snapshot.columns.usage_count)
+    return np.round(np.minimum(least + 1.6 * used, least + 13), 1).astype(np.float32)
+
+
+def figure(scene: Scene) -> Any:
+    """A Plotly figure."""
+    import plotly.graph_objects as go
+
+    traces = [_away(scene), _points(scene), *scene.over]
+    legends = [trace for i, one in enumerate(scene.colourings) for trace in _legend(one, i)]
+    return go.Figure(data=[*traces, *legends], layout=_layout(scene))
+
+
+POINTS = 1
+"""Position of the trace that can be selected from."""
+
+
+def _away(scene: Scene) -> Any:
+    import plotly.graph_objects as go
+
+    away = np.ones(len(scene.snapshot), dtype=bool)
+    away[scene.rows] = False
+    colour = ink(dark=scene.dark).away
+    alike = {"marker": {"opacity": 0.8}}
+    return go.Scattergl(
+        x=scene.positions[away, 0].astype(np.float32),
+        y=scene.positions[away, 1].astype(np.float32),
+        mode="markers", hoverinfo="skip", showlegend=False, name="filtered out",
+        marker={"color": colour, "size": 5, "opacity": 0.8}, selected=alike, unselected=alike,
+    )  # fmt: skip
+
+
+def _points(scene: Scene) -> Any:
+    import plotly.graph_objects as go
+
+    rows, c = scene.rows, scene.snapshot.columns
+    marks = np.array([MARKS[kind] for kind in KINDS], dtype=np.int8)
+    first = scene.colourings[scene.first]
+    return go.Scattergl(
+        x=scene.positions[rows, 0].astype(np.float32),
+        y=scene.positions[rows, 1].astype(np.float32),
+        # Ids, not positions: a selection must mean the same memories in any figure.
+        customdata=_compact(c.ids[rows]),
+        text=[scene.hovers[row] for row in rows.tolist()],
+        hovertemplate=TEMPLATE,
+        mode="markers", showlegend=False, name="memories",
+        selectedpoints=None if scene.chosen is None else scene.chosen.tolist(),
+        marker={
+            "size": sizes(scene)[rows], "symbol": marks[c.kind[rows]], "opacity": 0.88,
+            "line": {"width": 0.6, "color": ink(dark=scene.dark).page},
+            "colorbar": {**BAR, **_ticks(first), "outlinewidth": 0},
+            **_colours(first, rows),
+        },
+        legendgroup=first.name,
+        selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 0.16}},
+    )  # fmt: skip
+
+
+def _compact(ids: NDArray[np.int64]) -> NDArray[Any]:
+    """Ids in the narrowest numbers that a browser holds exactly."""
+    narrow = np.abs(ids).max(initial=0) < 2**31
+    return ids.astype(np.int32 if narrow else np.float64)
+
+
+def _colours(one: Colouring, rows: NDArray[np.int64]) -> dict[str, Any]:
+    return {
+        "color": one.values[rows].tolist(),
+        "colorscale": [list(stop) for stop in one.scale],
+        "cmin": one.low,
+        "cmax": one.high,
+        "showscale": not one.groups,
+    }
+
+
+def _ticks(one: Colouring) -> dict[str, Any]:
+    return {"tickvals": [at for at, _ in one.ticks], "ticktext": [text for _, text in one.ticks]}
+
+
+def _legend(one: Colouring, number: int) -> list[Any]:
+    """Its lines, as traces without points in a legend of their own."""
+    import plotly.graph_objects as go
+
+    return [
+        go.Scatter(
+            x=[None], y=[None], mode="markers", name=group.line, legend=_legend_name(number),
+            hoverinfo="skip",
+            marker={"color": group.colour, "symbol": group.mark, "size": 10},
+        )
+        for group in one.groups
+    ]  # fmt: skip
+
+
+def _legend_name(number: int) -> str:
+    return f"legend{number + 1}" if number else "legend"
+
+
+# -- layout ---------------------------------------------------------------------------------------
+
+
+def plain_layout(view: View, colours: Ink, height: int = HEIGHT) -> dict[str, Any]:
+    """A map's layout: no axes, the same scale both ways, a hand to move it with."""
+    axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "ticks": ""}
+    return {
+        "height": height,
+        "margin": {"l": 0, "r": 0, "t": 38, "b": 0},
+        "dragmode": "pan",
+        "hovermode": "closest",
+        "hoverlabel": {"align": "left", "namelength": 0},
+        "xaxis": {**axis, "range": list(view.x)},
+        "yaxis": {**axis, "range": list(view.y), "scaleanchor": "x"},
+        "modebar": {"orientation": "v", "bgcolor": "rgba(0,0,0,0)", "color": colours.soft,
+                    "activecolor": colours.text},
+    }  # fmt: skip
+
+
+def _layout(scene: Scene) -> dict[str, Any]:
+    colours = ink(dark=scene.dark)
+    legends = {
+        _legend_name(i): {
+            "visible": i == scene.first, "x": 0, "xanchor": "left", "y": 1, "yanchor": "top",
+            "bgcolor": _through(colours.page), "itemclick": False, "itemdoubleclick": False,
+            "font": {"size": 12, "color": colours.text}, "itemsizing": "constant",
+        }
+        for i, one in enumerate(scene.colourings) if one.groups
+    }  # fmt: skip
+    return {
+        **plain_layout(scene.view, colours),
+        **legends,
+        "meta": {"stamp": scene.view.stamp},
+        "annotations": [_label(one, colours) for one in apart(scene.labels, scene.view)],
+        "updatemenus": [_recolour(scene, colours)],
+        "newselection": {"line": {"color": colours.mark, "width": 1.5, "dash": "dot"}},
+        "activeselection": {"fillcolor": "rgba(0,0,0,0)", "opacity": 0},
+    }
+
+
+def _through(colour: str) -> str:
+    r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({r},{g},{b},0.78)"
+
+
+def apart(labels: tuple[Label, ...], view: View) -> list[Label]:
+    """Those that do not cover an earlier one, at about the size of the page's map."""
+    scale = min(850 / (view.x[1] - view.x[0]), (HEIGHT - 40) / (view.y[1] - view.y[0]))
+    kept: list[Label] = []
+    for one in labels:
+        clear = all(
+            abs(one.y - other.y) * scale > 19
+            or abs(one.x - other.x) * scale > 3.4 * (len(one.text) + len(other.text)) + 4
+            for other in kept
+        )
+        if clear:
+            kept.append(one)
+    return kept
+
+
+def _label(one: Label, colours: Ink) -> dict[str, Any]:
+    from html import escape
+
+    return {
+        "x": one.x, "y": one.y, "showarrow": False, "captureevents": False,
+        "text": escape(one.text, quote=False), "bgcolor": _through(colours.page), "borderpad": 1,
+        "yshift": 15,
+        "font": {"size": 12, "color": colours.text},
+    }  # fmt: skip
+
+
+def _recolour(scene: Scene, colours: Ink) -> dict[str, Any]:
+    legends = [i for i, one in enumerate(scene.colourings) if one.groups]
+    made = []
+    for number, one in enumerate(scene.colourings):
+        marker = {f"marker.{name}": [value] for name, value in _colours(one, scene.rows).items()}
+        if one.ticks:
+            for name, value in _ticks(one).items():
+                marker[f"marker.colorbar.{name}"] = [value]
+        # By it the page is told which colouring is looked at.
+        marker["legendgroup"] = [one.name]
+        shown = {f"{_legend_name(i)}.visible": i == number for i in legends}
+        label = _pressed(one.name, number == scene.first)
+        made.append({"label": label, "method": "update", "args": [marker, shown, [POINTS]]})
+    for number, button in enumerate(made):
+        for i, one in enumerate(scene.colourings):
+            name = f"updatemenus[0].buttons[{i}].label"
+            button["args"][1][name] = _pressed(one.name, i == number)
+    return {**buttons(made, colours), "active": scene.first}
+
+
+def _pressed(label: str, is_it: bool) -> str:
+    return f"<b>{label}</b>" if is_it else label
+
+
+def buttons(made: list[dict[str, Any]], colours: Ink) -> dict[str, Any]:
+    """A row of buttons above the map, on its left."""
+    return {
+        "type": "buttons", "direction": "right", "buttons": made, "active": 0,
+        "x": 0.0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "pad": {"b": 6},
+        "bgcolor": colours.button, "bordercolor": colours.away, "borderwidth": 1,
+        "font": {"size": 12, "color": colours.letters}, "showactive": True,
+    }  # fmt: skip
+
+
+CONFIG: dict[str, Any] = {
+    "scrollZoom": True,
+    "displayModeBar": True,
+    "doubleClick": "reset",
+    "toImageButtonOptions": {"format": "png", "scale": 2, "filename": "memory-map"},
+    "modeBarButtonsToRemove": ["autoScale2d", "zoom2d"],
+}

@@ -1,0 +1,46 @@
+"""The map's table twin: what is selected, or all that is shown, with a memory's detail beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from pages.components import detail, keys, selection, tables
+from pages.components.frame import Desk
+from pages.components.text import count
+
+SELECTED, SHOWN = "Selected", "Shown"
+
+
+def section(desk: Desk, rows: NDArray[np.int64]) -> None:
+    """The table of some rows, or of the selected ones; ticks share the selection."""
+    snapshot = desk.snapshot
+    ids = selection.selected(snapshot)
+    if not ids or keys.MAP_ROWS not in st.session_state:
+        look_at(SELECTED if ids else SHOWN)
+    with st.container(horizontal=True, vertical_alignment="center", key="map-rows"):
+        which = st.segmented_control(
+            "Rows", (SELECTED, SHOWN), key=keys.MAP_ROWS, required=True, disabled=not ids,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        st.caption(_in_words(len(ids), len(rows), len(snapshot)))
+    if which == SELECTED:
+        rows = np.array([snapshot.row_of(i) for i in ids], dtype=np.int64)
+    opened = selection.opened(snapshot)
+    main, side = st.columns([3, 2]) if opened else (st.container(), None)
+    with main:
+        named = hash(rows.tobytes())
+        tables.table(snapshot, rows, f"map-{which}-{named}", narrow=side is not None)
+    if side is not None and opened:
+        with side:
+            detail.panel(desk, opened)
+
+
+def look_at(which: str) -> None:
+    """List what is selected, or all that is shown; in a callback, or above the table."""
+    st.session_state[keys.MAP_ROWS] = which
+
+
+def _in_words(selected: int, shown: int, size: int) -> str:
+    return f"{selected:,} selected · {shown:,} of {count(size, 'memory', 'memories')} shown"
