@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -80,7 +80,7 @@ def audit(
     found = [
         *_wording(snapshot),
         *_copies(snapshot, pairs),
-        *_contradictions(snapshot, set(pairs.distinct)),
+        *_contradictions(snapshot),
         *_unused(snapshot, used),
         *_unhelpful(snapshot, used),
         *_stale(snapshot, last_applied or {}),
@@ -121,7 +121,7 @@ def _named(ids: Iterable[int]) -> str:
     return f"Memories {', '.join(names[:-1])} and {names[-1]}"
 
 
-def _contradictions(snapshot: Snapshot, distinct: Container[tuple[int, int]]) -> Iterator[Finding]:
+def _contradictions(snapshot: Snapshot) -> Iterator[Finding]:
     """Pairs about the same thing whose words, or whose outcomes, are opposed."""
     rows = distinct_rows(snapshot.vectors).first
     if len(rows) < 2:
@@ -139,7 +139,7 @@ def _contradictions(snapshot: Snapshot, distinct: Container[tuple[int, int]]) ->
         if why is None and similarity >= _SAME:
             why = _outcomes_opposed(snapshot.at(a), snapshot.at(b))
         ids = (int(snapshot.ids[a]), int(snapshot.ids[b]))
-        if why and ids not in distinct:
+        if why:
             yield Finding(
                 "contradiction", ids,
                 f"Memories {ids[0]} and {ids[1]} are about the same (similarity {similarity:.2f}) "

@@ -2,64 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from memory_core import (
+    AUDIT_RULES,
     BANK_VARIABLE,
     MemoryBank,
     MemoryCoreError,
     RetrievalSettings,
     build_demo,
     demo_bank,
+    transfer_commands,
+)
+from memory_core.command_line import (
+    Bank,
+    Json,
+    app,
+    bank_path,
+    open_bank,
+    print_json,
+    show_progress,
 )
 from memory_core.places import dashboard
 
-app = typer.Typer(
-    help="See, test and prune what your AI agents learned.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-Bank = Annotated[
-    Path | None,
-    typer.Option("--bank", help=f"The bank's file; else {BANK_VARIABLE}, else the demo bank."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+__all__ = ["app", "main", "transfer_commands"]  # whose import adds its commands to the app
 
-
-def _path(bank: Path | None) -> Path:
-    named = os.environ.get(BANK_VARIABLE)
-    return bank or (Path(named) if named else demo_bank())
-
-
-def _open(bank: Path | None) -> MemoryBank:
-    return MemoryBank.open(_path(bank), create=False)
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def _show(doing: str, fraction: float) -> None:
-    if sys.stderr.isatty():
-        end = "\n" if fraction >= 1 else ""
-        print(f"\r\033[K{fraction:4.0%} {doing}", end=end, file=sys.stderr, flush=True)
+FINDINGS = 3
+"""Exit code of an audit that found something."""
 
 
 @app.command()
 def run(bank: Bank = None) -> None:
     """Open the dashboard, and build the demo bank first if there is no bank."""
-    path = _path(bank)
+    path = bank_path(bank)
     if path == demo_bank() and not path.exists():
         print(f"Building the demo library in {path}, once; it takes about half a minute.")
-        build_demo(progress=_show)
+        build_demo(progress=show_progress)
     environment = {**os.environ, BANK_VARIABLE: str(path)}
     script = dashboard() / "app.py"
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
@@ -81,7 +65,7 @@ def demo(
 ) -> None:
     """Build the demo bank; print its path."""
     if reset or not demo_bank().exists():
-        build_demo(progress=_show)
+        build_demo(progress=show_progress)
     print(demo_bank())
 
 
@@ -103,7 +87,7 @@ def retrieve(
         lexical_weight=lexical_weight,
         domains=tuple(domain or ()),
     )
-    found = _open(bank).retrieve(task, settings, record=record)
+    found = open_bank(bank).retrieve(task, settings, record=record)
     if not as_json:
         print(found.injection)
         return
@@ -112,18 +96,16 @@ def retrieve(
          "parts": asdict(h.parts)}
         for h in found.hits
     ]  # fmt: skip
-    _print_json({"retrieval_id": found.id, "revision": found.revision, "hits": hits,
+    print_json({"retrieval_id": found.id, "revision": found.revision, "hits": hits,
                  "injection": found.injection})  # fmt: skip
 
 
 @app.command()
 def history(bank: Bank = None, last: int = 20, as_json: Json = False) -> None:
     """List revisions, the newest first."""
-    revisions = _open(bank).revisions()[::-1][:last]
+    revisions = open_bank(bank).revisions()[::-1][:last]
     if as_json:
-        _print_json(
-            [{**asdict(r), "ids": {str(k): v for k, v in r.ids.items()}} for r in revisions]
-        )
+        print_json([{**asdict(r), "ids": {str(k): v for k, v in r.ids.items()}} for r in revisions])
         return
     for r in revisions:
         counts = f"+{r.added} ~{r.changed} −{r.removed}"
@@ -133,9 +115,34 @@ def history(bank: Bank = None, last: int = 20, as_json: Json = False) -> None:
 @app.command()
 def undo(revision: int, bank: Bank = None) -> None:
     """Take a revision back, as a new one."""
-    opened = _open(bank)
+    opened = open_bank(bank)
     made = opened.commit(opened.plan_undo(revision))
     print(f"Revision {made.number} takes revision {revision} back.")
+
+
+@app.command()
+def audit(
+    bank: Bank = None,
+    rule: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List what a curator should look at, the gravest first.
+
+    The exit code is 0 when there is nothing, 3 when there are findings, 1 when the bank cannot be
+    read.
+    """
+    unknown = set(rule or ()) - set(AUDIT_RULES)
+    if unknown:
+        raise typer.BadParameter(f"no rule {min(unknown)!r}; known: {', '.join(AUDIT_RULES)}")
+    found = [f for f in open_bank(bank).audit() if not rule or f.rule in rule]
+    if as_json:
+        print_json([{**asdict(f), "severity": f.severity} for f in found])
+    else:
+        for finding in found:
+            print(f"{finding.severity:<6}  {finding.rule:<15}  {finding.sentence}")
+        print(f"{len(found):,} findings." if found else "Nothing to look at.")
+    if found:
+        raise typer.Exit(FINDINGS)
 
 
 @app.command()
@@ -143,9 +150,9 @@ def reembed(bank: Bank = None) -> None:
     """Embed all texts of a bank anew, by the model that is set now."""
 
     def show(done: int, total: int) -> None:
-        _show(f"{done:,} of {total:,} texts", done / max(total, 1))
+        show_progress(f"{done:,} of {total:,} texts", done / max(total, 1))
 
-    count = MemoryBank.reembed(_path(bank), progress=show)
+    count = MemoryBank.reembed(bank_path(bank), progress=show)
     print(f"{count:,} texts were embedded." if count else "The bank speaks this model already.")
 
 

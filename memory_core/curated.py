@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from memory_core.audit import Finding, audit
 from memory_core.duplicates import FLOOR, DuplicateGroup, NearPairs, near_pairs
@@ -10,6 +11,7 @@ from memory_core.errors import InvalidBatchError
 from memory_core.ledger_report import memory_uses
 from memory_core.likeness import NEAR
 from memory_core.mapped import MappedMemories
+from memory_core.plans import Plan
 from memory_core.records import DistinctPair
 from memory_core.snapshot import Snapshot
 from memory_core.store import ledger, verdicts
@@ -56,9 +58,7 @@ class CuratedMemories(MappedMemories):
         """
         chosen = self._several_there(ids)
         with self._store.writing("mark distinct") as connection:
-            verdicts.put_distinct(
-                connection, chosen, actor=self.actor, made_at_us=self._clock()
-            )
+            verdicts.put_distinct(connection, chosen, actor=self.actor, made_at_us=self._clock())
 
     def unmark_distinct(self, ids: Iterable[int]) -> None:
         """Take back what was said of any two of these memories."""
@@ -75,6 +75,18 @@ class CuratedMemories(MappedMemories):
         snapshot = self.snapshot()
         return [int(snapshot.ids[snapshot.row_of(memory_id)]) for memory_id in chosen]
 
+    # -- conflicts ----------------------------------------------------------------------------
+
+    def plan_again(self, plan: Plan) -> Plan:
+        """The same batch on the latest revision, after a StalePlanError.
+
+        Operations on what has changed since the plan are refused, with both versions beside them.
+        """
+        batch = plan.batch
+        if batch.base_revision is None:
+            batch = replace(batch, base_revision=plan.before.revision)
+        return self.plan(batch)
+
     # -- audit --------------------------------------------------------------------------------
 
     def audit(
@@ -87,13 +99,16 @@ class CuratedMemories(MappedMemories):
         snapshot = self.snapshot(revision)
         number = self._number_of(snapshot)
         with self._store.reading("audit") as connection:
-            uses = memory_uses(ledger.read_retrievals(connection))
+            known = ledger.read_retrievals(connection)
             applied = verdicts.read_last_applied(connection, number)
             told = verdicts.read_distinct(connection, number)
         return audit(
-            snapshot, uses=uses, last_applied=applied, pairs=pairs,
+            snapshot,
+            uses=memory_uses(row for row in known if row.revision <= number),
+            last_applied=applied,
+            pairs=pairs,
             distinct=[pair.ids for pair in told],
-        )  # fmt: skip
+        )
 
     def _number_of(self, snapshot: Snapshot) -> int:
         """Of the revision that a snapshot is, or that a plan was made on: the latest."""

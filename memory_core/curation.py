@@ -100,21 +100,18 @@ def _doubts(
     yield from near_copy_lints(after, brought.texts)
 
 
-def _conflicts(
-    operation: Operation, now: Snapshot, seen: Snapshot | None
-) -> tuple[Conflict, ...]:
+def _conflicts(operation: Operation, now: Snapshot, seen: Snapshot | None) -> tuple[Conflict, ...]:
     """The memories an operation touches that have changed since its author looked."""
     if seen is None:
         return ()
-    both = (
-        Conflict(
-            memory_id,
-            seen.by_id(memory_id) if memory_id in seen else None,
-            now.by_id(memory_id) if memory_id in now else None,
-        )
-        for memory_id in touched_ids(operation)
-    )
-    return tuple(conflict for conflict in both if conflict.seen != conflict.current)
+    found: list[Conflict] = []
+    for memory_id in touched_ids(operation):
+        was = seen.by_id(memory_id) if memory_id in seen else None
+        stands = now.by_id(memory_id) if memory_id in now else None
+        conflict = Conflict(memory_id, was, stands)
+        if was != stands and conflict not in found:
+            found.append(conflict)
+    return tuple(found)
 
 
 def _conflict_reason(conflict: Conflict, seen: Snapshot | None) -> str:

@@ -23,6 +23,7 @@ from memory_core.likeness import NEAR
 from memory_core.neighbours import blocks, cosines
 from memory_core.operations import Merge
 from memory_core.records import Memory
+from memory_core.settings import SettingsError
 from memory_core.snapshot import Snapshot
 
 FLOOR = 0.8
@@ -101,9 +102,7 @@ class DuplicateGroup:
         )
 
 
-def _cell(
-    place: int, block: slice, products: NDArray[np.float32]
-) -> tuple[float, int, int]:
+def _cell(place: int, block: slice, products: NDArray[np.float32]) -> tuple[float, int, int]:
     """What stands in one place of a block of products, and for which two rows."""
     row, column = divmod(place, products.shape[1])
     return float(products[row, column]), row + block.start, column
@@ -126,7 +125,10 @@ class NearPairs:
     """Pairs of ids that were not to be joined."""
 
     def counts(self, threshold: float) -> GroupCounts:
-        """How many groups there are at a threshold, and memories in them. At once."""
+        """How many groups there are at a threshold, and memories in them; in milliseconds.
+
+        Raises SettingsError below the floor.
+        """
         sizes = np.unique(self._labels(threshold), return_counts=True)[1]
         return GroupCounts(int((sizes > 1).sum()), int(sizes[sizes > 1].sum()))
 
@@ -144,7 +146,7 @@ class NearPairs:
 
     def _labels(self, threshold: float) -> NDArray[np.int64]:
         if threshold < self.floor:
-            raise ValueError(
+            raise SettingsError(
                 f"These pairs were collected from a similarity of {self.floor} on; for "
                 f"{threshold}, collect them anew."
             )
@@ -171,7 +173,10 @@ def near_pairs(
     """What joins the memories of a snapshot at any threshold from `floor` on.
 
     `distinct` names pairs of ids that are no duplicates; ids that are not there do not matter.
+    Raises SettingsError unless 0 < floor <= 1.
     """
+    if not 0 < floor <= 1:
+        raise SettingsError(f"A similarity to join memories from lies in (0, 1]; it was {floor}.")
     pairs = tuple(sorted({_ascending(pair) for pair in distinct}))
     rows = [
         (snapshot.row_of(a), snapshot.row_of(b))

@@ -20,12 +20,13 @@ _SIGNS = (
     rf"""{_AWAY} (?:(?:all|any|every|each|of|the|your|my|our|these|those)\s+){{0,4}} {_FORMER}
     (?:instruct\w*|prompts?|directives?|guidelines?)""",
     rf"""{_AWAY} (?:(?:of|the)\s+)* (?:all|any|every|your)\s+ (?:(?:of|the|your|my|our)\s+){{0,3}}
-    {_FORMER} (?:rules?|directions?|messages?|context|commands?|constraints?|polic\w+|conversation)""",
+    {_FORMER}
+    (?:rules?|directions?|messages?|context|commands?|constraints?|polic\w+|conversation)""",
     r"""(?<!not\ )(?<!never\ )\b(?:ignore|disregard|forget)\s+(?:everything|anything|all|what)\s+
     (?:that\s+)?(?:(?:is|was|were|came|comes|stands|written|said)\s+)*
     (?:above|before|previously|you\ (?:were|have\ been|know))\b""",
-    r"""(?<!not\ )(?<!never\ )\b(?:ignore|disregard|forget)\s+(?:(?:all|any|of)\s+)*your\s+(?:\w+\s+)?
-    (?:instructions|rules|guidelines|training)""",
+    r"""(?<!not\ )(?<!never\ )\b(?:ignore|disregard|forget)\s+(?:(?:all|any|of)\s+)*your\s+
+    (?:\w+\s+)?(?:instructions|rules|guidelines|training)""",
     r"\bignorier\w*\s+(?:\w+\s+)?(?:vorherigen|bisherigen|obigen)\s+(?:Anweisungen|Regeln)",
     r"\bignore[zr]?\s+(?:toutes\s+)?les\s+(?:instructions|consignes)\s+(?:précéd|antéri)\w+",
     r"\bignor[ae]\s+(?:todas\s+)?las\s+(?:instrucciones|órdenes)\s+(?:anteriores|previas)",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,8 @@ NAMED = 5
 _BLOCK = 2**22
 """Numbers in one block of products: 16 MB."""
 _CANDIDATES = 32
-"""Most similar ones of a text that are measured in float64."""
+"""Most similar texts that are measured in float64."""
+_NEVER = np.iinfo(np.int64).max
 
 
 def near_copies(
@@ -50,94 +53,95 @@ def near_copies(
 def near_copy_lints(
     after: Snapshot, texts: Mapping[int, int], *, threshold: float = NEAR
 ) -> Iterator[Lint]:
-    """For memories with a new text, which others in the end say almost the same.
+    """For memories with a new text: which others say almost the same in the end.
 
     `texts` has, by memory id, the operation that gave the text. Of two that are both new, the
-    later one is told. An exact copy is another matter. One matrix product a block serves all.
+    later one is told. Exact copies are another matter. One matrix product a block serves all.
     """
-    chosen = [(after.row_of(i), index, i) for i, index in texts.items() if i in after]
-    if not chosen:
+    rows = np.array([after.row_of(memory_id) for memory_id in texts], dtype=np.int64)
+    if not len(rows):
         return
-    live, places = np.unique(after.columns.text, return_inverse=True)
-    matrix = after.pool.matrix
-    every = len(live) * 2 > len(matrix)  # copying the rows costs more than multiplying the dead
-    among = matrix if every else matrix[live]
-    position = live if every else np.arange(len(live))
-    seniority = np.full(len(among), np.iinfo(np.int64).max)
-    seniority[position] = _seniority(after, texts, places, len(live))
-    rows = np.array([row for row, _, _ in chosen])
-    own = position[places[rows]]
-    indexes = np.array([index for _, index, _ in chosen])
-    height = max(16, _BLOCK // len(among))
-    for start in range(0, len(rows), height):
+    index = np.array([*texts.values()], dtype=np.int64)
+    standing = _Standing.of(after, rows, index)
+    bound = threshold - slack(after.pool.dimension)
+    for start in range(0, len(rows), height := max(16, _BLOCK // len(standing.matrix))):
         part = slice(start, start + height)
-        products = matrix[after.columns.text[rows[part]]] @ among.T
-        products[np.arange(len(products)), own[part]] = -1
-        products[seniority[None, :] >= indexes[part, None]] = -1
-        near, place = _best(products, threshold - slack(after.pool.dimension))
-        for offset in np.unique(near).tolist():
-            number = start + offset
-            found = place[near == offset]
-            if not every:
-                found = live[found]
-            lint = _lint(after, int(rows[number]), int(indexes[number]), found, threshold, texts)
-            if lint:
-                yield lint
+        own = after.columns.text[rows[part]]
+        products = after.pool.matrix[own] @ standing.matrix.T
+        # Neither itself, nor what only comes with it or after it.
+        products[standing.since[None, :] >= index[part, None]] = -1
+        for number, places in _best(products, bound):
+            row = int(rows[start + number])
+            found = standing.near(after, row, places, int(index[start + number]), threshold)
+            if found:
+                yield _lint(int(index[start + number]), found)
 
 
-def _seniority(
-    after: Snapshot, texts: Mapping[int, int], places: NDArray[np.int64], count: int
-) -> NDArray[np.int64]:
-    """(count,) for each text that stands, the operation that brought it in; −1 if none did."""
-    brought = np.full(len(after), -1, dtype=np.int64)
-    for memory_id, index in texts.items():
-        if memory_id in after:
-            brought[after.row_of(memory_id)] = index
-    least = np.full(count, np.iinfo(np.int64).max)
-    np.minimum.at(least, places, brought)
-    return least
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """The texts that stand after a plan, each once, and since which of its operations."""
+
+    matrix: NDArray[np.float32]
+    """(m, d) their vectors, perhaps among others that stand no more."""
+    since: NDArray[np.int64]
+    """(m,) the first operation that brought it; −1 before them all; very late for the others."""
+    order: NDArray[np.int64]
+    """Rows of the snapshot by text."""
+    runs: NDArray[np.int64]
+    """(m + 1,) where in `order` those with a text begin."""
+    brought: NDArray[np.int64]
+    """(n,) for each row of the snapshot, the operation that gave its text; −1 for none."""
+
+    @classmethod
+    def of(cls, after: Snapshot, rows: NDArray[np.int64], index: NDArray[np.int64]) -> _Standing:
+        column, matrix = after.columns.text, after.pool.matrix
+        brought = np.full(len(after), -1, dtype=np.int64)
+        brought[rows] = index
+        live, places, count = np.unique(column, return_inverse=True, return_counts=True)
+        since = np.full(len(live), _NEVER)
+        np.minimum.at(since, places, brought)
+        if len(live) * 2 > len(matrix):  # multiplying the dead costs less than copying the live
+            count = np.bincount(column, minlength=len(matrix))
+            since, known = np.full(len(matrix), _NEVER), since
+            since[live] = known
+        else:
+            matrix = matrix[live]
+        runs = np.concatenate([[0], np.cumsum(count)])
+        return cls(matrix, since, np.argsort(column, kind="stable"), runs, brought)
+
+    def near(
+        self,
+        after: Snapshot,
+        row: int,
+        places: NDArray[np.int64],
+        index: int,
+        threshold: float,
+    ) -> list[Neighbour]:
+        """The memories with the texts at `places` that are close enough, best first."""
+        runs = (self.order[self.runs[p] : self.runs[p + 1]] for p in places.tolist())
+        rows = np.sort(np.concatenate([run[self.brought[run] < index][:NAMED] for run in runs]))
+        own = after.at(row)
+        similarity = after.exact_similarities(rows, after.pool.matrix[after.columns.text[row]])
+        order = np.argsort(-similarity, kind="stable")
+        order = order[similarity[order] >= threshold]
+        found = (Neighbour(after.at(int(rows[i])), float(similarity[i])) for i in order)
+        others = (near for near in found if near.memory.text != own.text)
+        return list(islice(others, NAMED))
 
 
-def _best(
-    products: NDArray[np.float32], bound: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs (row, column) of products above a bound, at most `_CANDIDATES` of the best a row."""
-    near, place = np.divmod(np.flatnonzero(products >= bound), products.shape[1])
-    many = np.flatnonzero(np.bincount(near, minlength=len(products)) > _CANDIDATES)
-    if len(many):
-        few = ~np.isin(near, many)
-        best = np.argpartition(-products[many], _CANDIDATES, axis=1)[:, :_CANDIDATES]
-        near = np.concatenate([near[few], np.repeat(many, _CANDIDATES)])
-        place = np.concatenate([place[few], best.ravel()])
-    return near, place
+def _best(products: NDArray[np.float32], bound: float) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """For each row of products that reaches a bound, its best columns; no more than a few."""
+    for row in np.flatnonzero(products.max(axis=1) >= bound).tolist():
+        places = np.flatnonzero(products[row] >= bound)
+        if len(places) > _CANDIDATES:
+            best = np.argpartition(-products[row, places], _CANDIDATES)[:_CANDIDATES]
+            places = places[best]
+        yield row, places
 
 
-def _lint(
-    after: Snapshot,
-    row: int,
-    index: int,
-    pool_rows: NDArray[np.int64],
-    threshold: float,
-    texts: Mapping[int, int],
-) -> Lint | None:
-    """The lint about one memory, from the rows of the pool that may be near copies of it."""
-    own = after.at(row)
-    rows = np.flatnonzero(np.isin(after.columns.text, pool_rows))
-    similarity = after.exact_similarities(rows, after.pool.matrix[after.columns.text[row]])
-    order = np.argsort(-similarity, kind="stable")
-    found: list[tuple[int, float]] = []
-    for place in order[similarity[order] >= threshold].tolist():
-        other = after.at(int(rows[place]))
-        if other.id != own.id and other.text != own.text and texts.get(other.id, -1) < index:
-            found.append((other.id, float(similarity[place])))
-    if not found:
-        return None
-    ids = tuple(memory_id for memory_id, _ in found[:NAMED])
-    message = f"Almost the same as {_named(ids[0])} (similarity {found[0][1]:.2f})"
+def _lint(index: int, found: Sequence[Neighbour]) -> Lint:
+    ids = tuple(near.memory.id for near in found)
+    message = f"Almost the same as memory {ids[0]} (similarity {found[0].similarity:.2f})"
     if len(ids) > 1:
-        message += f", and close to {', '.join(_named(i) for i in ids[1:])}"
+        message += f", and close to {', '.join(map(str, ids[1:]))}"
     return Lint(index, "near copy", message + ".", ids)
-
-
-def _named(memory_id: int) -> str:
-    return f"memory {memory_id}" if memory_id > 0 else f"the new memory {memory_id}"

@@ -50,9 +50,7 @@ def lint_detail(detail: Detail | None) -> tuple[Lint, ...]:
 
 def lint_memory(memory: Memory) -> tuple[Lint, ...]:
     """The doubts about a memory's wording."""
-    return lint_text(
-        memory.text, kind=memory.kind, domain=memory.domain, detail=memory.detail
-    )
+    return lint_text(memory.text, kind=memory.kind, domain=memory.domain, detail=memory.detail)
 
 
 def detail_texts(detail: Detail | None) -> tuple[str, ...]:

@@ -16,8 +16,10 @@ from memory_core.scoring import slack
 
 BLOCK = 2**24
 """Numbers in one block of products: 64 MB."""
-PAIRS = 2**11
-"""Pairs of vectors measured in float64 at a time: few, so that they stay in the cache."""
+PAIRS = 2**14
+"""Pairs of vectors measured in float64 at a time."""
+IN_CACHE = 2**8
+"""The same where there are many: few, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,15 +228,17 @@ def nearest_several(
     k = min(count, len(others) - within)
     rows = np.empty((len(vectors), max(k, 0)), dtype=np.int64)
     similarity = np.empty(rows.shape)
+    squares = _squares(others)
     for block in blocks(len(vectors), len(others)) if k > 0 else ():
         products = vectors[block] @ others.T
         if within:
             _leave_out_self(products, block)
         bound = _at_least(products, k)
-        near, place = np.divmod(
-            np.flatnonzero(products > bound[:, None] - slack(vectors.shape[1])), len(others)
-        )
-        exact = cosines(vectors[block], near, others, place)
+        bound -= np.float32(slack(vectors.shape[1]))
+        near, place = np.divmod(np.flatnonzero(products > bound[:, None]), len(others))
+        exact = _products(vectors[block], near, others, place)
+        norms = np.sqrt(_squares(vectors[block])[near] * squares[place])
+        exact /= np.where(norms == 0, 1, norms)
         if within:
             exact[near + block.start == place] = -np.inf
         order = np.lexsort((place, -exact, near))
@@ -244,3 +248,25 @@ def nearest_several(
         rows[block], similarity[block] = place[best], exact[best]
         report(block.stop / len(vectors))
     return NearestSeveral(rows, similarity)
+
+
+def _squares(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """(n,) squared length of each vector."""
+    every = np.arange(len(vectors))
+    return _products(vectors, every, vectors, every)
+
+
+def _products(
+    vectors: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    others: NDArray[np.float32],
+    places: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Scalar product of each pair (vectors[row], others[place]) in float64."""
+    result = np.empty(len(rows))
+    for start in range(0, len(rows), IN_CACHE):
+        part = slice(start, start + IN_CACHE)
+        a = vectors[rows[part]].astype(np.float64)
+        b = others[places[part]].astype(np.float64)
+        result[part] = np.einsum("ij,ij->i", a, b)
+    return result

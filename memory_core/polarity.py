@@ -8,7 +8,7 @@ of English only; a contradiction that shares no words is not seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -66,10 +66,11 @@ class _Advice:
     words: frozenset[str]
     verb: str
     """The first word of what it tells to do."""
+    verb_as_written: str
     head: frozenset[str]
     """The first clause of that."""
-    numbers: frozenset[tuple[str, str]]
-    """In it: a number, and the word after it."""
+    numbers: Mapping[str, tuple[str, str]]
+    """In it: what is counted, and the number and the word as they are written."""
     situation: frozenset[str]
     """The condition that it begins with."""
     answer: frozenset[str]
@@ -98,6 +99,7 @@ def _advice(text: str) -> _Advice:
     return _Advice(
         words,
         next(iter(content_stems(head)), ""),
+        next((word for word in re.findall(r"\w+", head) if content_stems(word)), ""),
         frozenset(content_stems(head)) | _kept(head),
         _numbers(head),
         situation,
@@ -127,13 +129,13 @@ def _order(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(), frozenset()
 
 
-def _numbers(clause: str) -> frozenset[tuple[str, str]]:
+def _numbers(clause: str) -> dict[str, tuple[str, str]]:
     words = re.findall(r"\w+", clause.lower())
-    return frozenset(
-        (word, stem_of(after))
+    return {
+        stem_of(after): (word, after)
         for word, after in pairwise(words)
         if word in NUMBER_WORDS or word == "one" or word.isdigit()
-    )
+    }
 
 
 def _kept(clause: str) -> frozenset[str]:
@@ -197,9 +199,9 @@ def _told_and_denied(a: _Advice, b: _Advice) -> str | None:
     for x, y in ((a, b), (b, a)):
         same = _share(x.head, y.head) >= 0.3 if x.verb == y.verb else True
         if y.verb in x.denied and y.verb not in y.denied and same:
-            return f"one tells to do what the other tells not to do (“{y.verb}…”)"
+            return f"one tells to do what the other tells not to do (“{y.verb_as_written} …”)"
         if y.verb != x.verb and any(v == y.verb and thing in y.head for v, thing in x.warned):
-            return f"one tells to do what the other says went badly (“{y.verb}…”)"
+            return f"one tells to do what the other says went badly (“{y.verb_as_written} …”)"
     return None
 
 
@@ -215,10 +217,10 @@ def _words_opposed(a: _Advice, b: _Advice) -> str | None:
 def _other_number(a: _Advice, b: _Advice) -> str | None:
     if a.verb != b.verb:
         return None
-    mine, yours = ({noun: number for number, noun in x.numbers} for x in (a, b))
-    for noun in sorted(mine.keys() & yours.keys()):
-        if mine[noun] != yours[noun]:
-            return f"“{mine[noun]} {noun}…” against “{yours[noun]} {noun}…”"
+    for counted in sorted(a.numbers.keys() & b.numbers.keys()):
+        mine, yours = a.numbers[counted], b.numbers[counted]
+        if mine[0] != yours[0]:
+            return f"“{' '.join(mine)}” against “{' '.join(yours)}”"
     return None
 
 

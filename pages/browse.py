@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.components import detail, edit_forms, filters, frame, selection, tables
 from pages.components.bulk_bar import selection_bar
+from pages.components.export import table_downloads
 from pages.components.first_minute import four_ways_in
 from pages.components.text import count, md
 
@@ -52,6 +53,7 @@ with main:
     else:
         filtered = f"{kind}-{search}-{sorted(chosen.items())}"
         tables.table(snapshot, rows, filtered, narrow=side is not None)
+    table_downloads(lambda: tables.frame_of(snapshot, rows), "memories")
 if selection.opened(snapshot) != opened:
     st.rerun()
 if side is not None and opened:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from memory_core import (
@@ -70,7 +72,7 @@ def test_ace_counters_become_counts_and_confidence_helpful_ones_first():
         confidence = updated(confidence, improved=improved)
     assert (first.usage_count, first.success_count) == (4, 3)
     assert first.confidence == pytest.approx(confidence)
-    assert second.text == "Confirm the refund\nin one sentence."
+    assert second.text == "Confirm the refund in one sentence."
     assert (second.usage_count, second.confidence) == (0, 0.5)
     assert [a.kind for a in (first, third, fourth)] == ["strategic", "tool", "strategic"]
     assert [a.domain for a in (first, third, fourth)] == [
@@ -271,7 +273,7 @@ def test_what_has_no_sentence_that_fits_is_refused_all_the_same(bank: MemoryBank
 
 
 def test_of_a_change_that_is_cut_the_whole_stays_in_the_history(measuring: MemoryBank):
-    text = '[{"operation": "UPDATE", "id": "G0", "content": "%s"}]' % LONG
+    text = json.dumps([{"operation": "UPDATE", "id": "G0", "content": LONG}])
     batch = read_memories(text).batch(
         ImportChoices(long_texts="cut"), snapshot=measuring.snapshot()
     )

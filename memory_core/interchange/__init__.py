@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_core.errors import InterchangeError
 from memory_core.interchange import (
@@ -31,6 +31,7 @@ from memory_core.interchange import (
 )
 from memory_core.interchange.drafting import ImportChoices, ImportDraft
 from memory_core.interchange.entries import ImportEntry, ImportProblem
+from memory_core.interchange.fields import printable
 from memory_core.interchange.formats import MemoryFormat, not_held
 from memory_core.interchange.reading import ImportReading
 from memory_core.interchange.source import MAX_IMPORT_BYTES, Source, Unfit
@@ -98,12 +99,21 @@ def read_memories(
     return ImportReading(
         format=chosen.name,
         title=chosen.title,
-        entries=tuple(one for one in found if isinstance(one, ImportEntry)),
-        problems=tuple(one for one in found if isinstance(one, ImportProblem)),
+        entries=tuple(_shown_entry(one) for one in found if isinstance(one, ImportEntry)),
+        problems=tuple(_shown_problem(one) for one in found if isinstance(one, ImportProblem)),
         warnings=tuple(source.warnings),
         filename=source.filename,
         states=chosen.states,
     )
+
+
+def _shown_entry(entry: ImportEntry) -> ImportEntry:
+    lost = tuple(map(printable, entry.lost))
+    return replace(entry, where=printable(entry.where), lost=lost)
+
+
+def _shown_problem(problem: ImportProblem) -> ImportProblem:
+    return ImportProblem(printable(problem.where), printable(problem.message))
 
 
 def _named(name: object) -> MemoryFormat:

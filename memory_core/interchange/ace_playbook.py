@@ -42,7 +42,7 @@ def _bullets(lines: Sequence[str]) -> Iterator[ImportEntry | ImportProblem]:
     for number, line in enumerate([*lines, "# end"], start=1):
         bullet, heading = _BULLET.fullmatch(line), _SECTION.fullmatch(line)
         if match and line.strip() and not bullet and not heading:
-            text = f"{text}\n{line.strip()}"  # a bullet's text may go on in lines of its own
+            text = f"{text} {line.strip()}"  # a bullet's text may go on in lines of its own
             continue
         if match:
             yield _entry(place, match, text.strip(), section)
@@ -99,6 +99,13 @@ def write(memories: Sequence[Memory], made_at: str) -> Written:
 
 
 FORMAT = MemoryFormat(
-    "ace", TITLE, ".txt", matches, read, write, frozenset({"kind", "domain", "counts"}),
+    "ace",
+    TITLE,
+    "[err-00007] helpful=2 harmful=1 :: text, under ## SECTION",
+    ".txt",
+    matches,
+    read,
+    write,
+    frozenset({"kind", "domain", "counts"}),
     media_type="text/plain",
-)  # fmt: skip
+)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from memory_core.errors import InvalidBatchError, InvalidMemoryError
 from memory_core.interchange.entries import ImportEntry, ImportProblem, Lesson
 from memory_core.interchange.sentences import first_sentences
 from memory_core.operations import Add, Batch, Delete, Merge, Modify, Operation
+from memory_core.plans import Plan
 from memory_core.records import INITIAL_CONFIDENCE, MAX_WORDS, Kind, Provenance
+from memory_core.serialization import check_proposable
 from memory_core.settings import SettingsError
 from memory_core.snapshot import Snapshot
 from memory_core.validation import check_kind, check_string
@@ -60,6 +63,29 @@ class ImportDraft:
         return Batch(
             self.operations, reason=self.reason, kind="import", base_revision=self.base_revision
         )
+
+    def for_review(self, plan: Plan) -> Batch:
+        """What a person can decide on one by one: a batch to `propose`.
+
+        All that the plan accepts, and what it refuses only because a text is too long: that can
+        be edited there and then accepted.
+        """
+        accepted = [planned.index for planned in plan.accepted]
+        mendable = [r.index for r in plan.refused if _is_only_too_long(r.operation)]
+        chosen = tuple(self.operations[index] for index in sorted((*accepted, *mendable)))
+        return replace(plan.batch, operations=chosen)
+
+
+def _is_only_too_long(operation: Operation) -> bool:
+    text = getattr(operation, "text", None)
+    if not isinstance(text, str) or len(text.split()) <= MAX_WORDS:
+        return False
+    try:
+        check_string(text, "text")
+        check_proposable(operation)
+    except (InvalidMemoryError, InvalidBatchError):
+        return False
+    return True
 
 
 def draft(

@@ -11,6 +11,11 @@ from memory_core.records import INITIAL_CONFIDENCE, MAX_CONFIDENCE, MIN_CONFIDEN
 from memory_core.validation import shown
 
 
+def printable(text: str) -> str:
+    """A text that can be shown and written: halves of surrogate pairs stand as their codes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def an_object(value: Any, what: str = "a record") -> dict[str, Any]:
     """An object. Raises Unfit for anything else."""
     if not isinstance(value, dict):

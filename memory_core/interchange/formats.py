@@ -30,6 +30,8 @@ class MemoryFormat:
     """Its key."""
     title: str
     """Its name for people."""
+    shape: str
+    """How its files look, in short."""
     suffix: str
     """Of its files, with the dot."""
     matches: Callable[[Source], bool]

@@ -116,10 +116,22 @@ def _write_operations(memories: Sequence[Memory], made_at: str) -> Written:
 
 
 OPTIONS = MemoryFormat(
-    "grpo-options", "training-free GRPO operations (add, modify, merge)", ".json",
-    _matches("option", "experience"), _read(_option), _write_options, states=(grpo_state.TITLE,),
-)  # fmt: skip
+    "grpo-options",
+    "training-free GRPO operations (add, modify, merge)",
+    '[{"option": "modify", "experience", "modified_from"}]',
+    ".json",
+    _matches("option", "experience"),
+    _read(_option),
+    _write_options,
+    states=(grpo_state.TITLE,),
+)
 OPERATIONS = MemoryFormat(
-    "grpo-operations", "training-free GRPO operations (ADD, UPDATE, DELETE)", ".json",
-    _matches_operation, _read(_operation), _write_operations, states=(grpo_state.TITLE,),
-)  # fmt: skip
+    "grpo-operations",
+    "training-free GRPO operations (ADD, UPDATE, DELETE)",
+    '[{"operation": "UPDATE", "id", "content"}]',
+    ".json",
+    _matches_operation,
+    _read(_operation),
+    _write_operations,
+    states=(grpo_state.TITLE,),
+)

@@ -87,11 +87,13 @@ def _instructions(source: Source) -> str:
 
 def _texts_with_lessons(value: Any) -> Iterator[str]:
     """Texts that have lessons, anywhere in the value; each once, however often it is named."""
-    waiting, seen = [value], set()
+    waiting: list[Any] = [value]
+    seen: set[Any] = set()
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
-            if _LINE.search(item):
+            if item not in seen and _LINE.search(item):
+                seen.add(item)
                 yield item
         elif isinstance(item, dict | list) and id(item) not in seen:
             seen.add(id(item))
@@ -103,4 +105,12 @@ def write(memories: Sequence[Memory], made_at: str) -> Written:
     return Written(dumps(state) + "\n")
 
 
-FORMAT = MemoryFormat("grpo", TITLE, ".json", matches, read, write)
+FORMAT = MemoryFormat(
+    "grpo",
+    TITLE,
+    '{"G0": "Title: text"}, or lines [G0]. Title: text, also in YAML',
+    ".json",
+    matches,
+    read,
+    write,
+)

@@ -59,5 +59,11 @@ def _value(name: str, cell: str) -> Any:
 
 
 FORMAT = MemoryFormat(
-    "kayba-prompt", "kayba skills in a prompt", ".txt", matches, read, media_type="text/plain"
+    "kayba-prompt",
+    "kayba skills in a prompt",
+    "skills[6]{id section content helpful harmful neutral}: and rows",
+    ".txt",
+    matches,
+    read,
+    media_type="text/plain",
 )

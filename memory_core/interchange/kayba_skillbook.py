@@ -102,5 +102,12 @@ def write(memories: Sequence[Memory], made_at: str) -> Written:
 
 
 FORMAT = MemoryFormat(
-    "kayba", "kayba skillbook", ".json", matches, read, write, frozenset({"domain", "counts"})
+    "kayba",
+    "kayba skillbook",
+    '{"skills": {id: {"section", "content", "helpful", "harmful"}}}',
+    ".json",
+    matches,
+    read,
+    write,
+    frozenset({"domain", "counts"}),
 )

@@ -59,4 +59,11 @@ def _block(record: Record) -> Iterator[ImportEntry | ImportProblem]:
             yield ImportEntry(where, lesson=Lesson(text, domain=label or None), source_id=label)
 
 
-FORMAT = MemoryFormat("letta", "Letta agent file", ".af", matches, read)
+FORMAT = MemoryFormat(
+    "letta",
+    "Letta agent file",
+    '{"agents", "blocks": [{"label", "value"}], "tools"}',
+    ".af",
+    matches,
+    read,
+)

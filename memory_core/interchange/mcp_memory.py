@@ -112,6 +112,13 @@ def write(memories: Sequence[Memory], made_at: str) -> Written:
 
 
 FORMAT = MemoryFormat(
-    "mcp", "MCP memory server", ".jsonl", matches, read, write, frozenset({"kind", "domain"}),
+    "mcp",
+    "MCP memory server",
+    '{"type": "entity", "name", "entityType", "observations"} a line',
+    ".jsonl",
+    matches,
+    read,
+    write,
+    frozenset({"kind", "domain"}),
     media_type="application/jsonl",
-)  # fmt: skip
+)

@@ -75,4 +75,13 @@ def write(memories: Sequence[Memory], made_at: str) -> Written:
     return Written(dumps({"results": results}) + "\n")
 
 
-FORMAT = MemoryFormat("mem0", "mem0", ".json", matches, read, write, ALL_FIELDS)
+FORMAT = MemoryFormat(
+    "mem0",
+    "mem0",
+    '[{"id", "memory", "metadata", …}], also within "results"',
+    ".json",
+    matches,
+    read,
+    write,
+    ALL_FIELDS,
+)

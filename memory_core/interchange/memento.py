@@ -62,5 +62,11 @@ def _steps(plan: Any) -> tuple[str, ...]:
 
 
 FORMAT = MemoryFormat(
-    "memento", "Memento cases", ".jsonl", matches, read, media_type="application/jsonl"
+    "memento",
+    "Memento cases",
+    '{"question", "plan", "reward"} a line',
+    ".jsonl",
+    matches,
+    read,
+    media_type="application/jsonl",
 )

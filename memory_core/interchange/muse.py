@@ -171,6 +171,13 @@ def _write_tool(memories: Sequence[Memory], made_at: str) -> Written:
 # -- the three formats ----------------------------------------------------------------------------
 
 
+_SHAPES: dict[Kind, str] = {
+    "strategic": '{"problem": "text"}',
+    "procedural": '{"application": {"operation": {"preconditions", "steps", "notes"}}}',
+    "tool": '{"tool": {"tool_description", "tool_instruction"}}',
+}
+
+
 def _format(
     kind: Kind,
     matches: Callable[[Source], bool],
@@ -180,7 +187,9 @@ def _format(
 ) -> MemoryFormat:
     # Those of another kind are not in the file at all, so that its kind goes without saying.
     holds = frozenset({"kind", "detail", *held})
-    return MemoryFormat(f"muse-{kind}", f"MUSE {kind} memory", ".json", matches, read, write, holds)
+    return MemoryFormat(
+        f"muse-{kind}", f"MUSE {kind} memory", _SHAPES[kind], ".json", matches, read, write, holds
+    )
 
 
 STRATEGIC = _format("strategic", _matches_strategic, _read_strategic, _write_strategic)

@@ -126,4 +126,13 @@ def _fields(memory: Memory, made_at: str) -> dict[str, Any]:
     }
 
 
-FORMAT = MemoryFormat("pam", "Portable AI Memory", ".json", matches, read, write, ALL_FIELDS)
+FORMAT = MemoryFormat(
+    "pam",
+    "Portable AI Memory",
+    '{"schema": "portable-ai-memory", "memories": […]}',
+    ".json",
+    matches,
+    read,
+    write,
+    ALL_FIELDS,
+)

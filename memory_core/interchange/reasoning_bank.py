@@ -76,5 +76,11 @@ def _parts(item: Any) -> dict[str, str]:
 
 
 FORMAT = MemoryFormat(
-    "reasoning-bank", "ReasoningBank", ".jsonl", matches, read, media_type="application/jsonl"
+    "reasoning-bank",
+    "ReasoningBank",
+    '{"task_id", "query", "memory_items", "status"} a line',
+    ".jsonl",
+    matches,
+    read,
+    media_type="application/jsonl",
 )

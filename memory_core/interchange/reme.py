@@ -87,5 +87,13 @@ def _fields(memory: Memory, made_at: str) -> dict[str, Any]:
 
 
 FORMAT = MemoryFormat(
-    "reme", "ReMe", ".jsonl", matches, read, write, ALL_FIELDS, media_type="application/jsonl"
+    "reme",
+    "ReMe",
+    '{"memory_type", "when_to_use", "content", "score", …} a line',
+    ".jsonl",
+    matches,
+    read,
+    write,
+    ALL_FIELDS,
+    media_type="application/jsonl",
 )

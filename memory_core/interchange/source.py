@@ -31,6 +31,10 @@ _WIDE = {
     b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32",
     b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16",
 }  # fmt: skip
+_NO_TEXT = (
+    "The file holds NUL bytes: it is no text, or is UTF-16 without the mark at its beginning. Save "
+    "it as UTF-8."
+)
 
 
 class Unfit(Exception):
@@ -245,6 +249,8 @@ def _decoded(content: bytes) -> str:
     for magic, what in _PACKED.items():
         if content.startswith(magic):
             raise InterchangeError(f"The file is {what}; unpack it and import what is in it.")
+    if b"\x00" in content[:1_000] and not content.startswith(tuple(_WIDE)):
+        raise InterchangeError(_NO_TEXT)
     encoding = next((name for mark, name in _WIDE.items() if content.startswith(mark)), "utf-8-sig")
     try:
         text = content.decode(encoding)
@@ -259,9 +265,5 @@ def _decoded(content: bytes) -> str:
             "Latin-1 or another encoding. Save it as UTF-8 and try again."
         ) from error
     if "\x00" in text:
-        line = text.count("\n", 0, text.index("\x00")) + 1
-        raise InterchangeError(
-            f"Line {line} holds NUL bytes: the file is no text, or is UTF-16 without its mark. "
-            "Save it as UTF-8."
-        )
+        raise InterchangeError(_NO_TEXT)
     return text

@@ -35,6 +35,13 @@ def write(memories: Sequence[Memory], made_at: str) -> Written:
 
 
 FORMAT = MemoryFormat(
-    "winnow", "Winnow JSON lines", ".jsonl", matches, read, write, ALL_FIELDS,
+    "winnow",
+    "Winnow JSON lines",
+    '{"id", "kind", "text", "domain", "detail", "confidence", …} a line',
+    ".jsonl",
+    matches,
+    read,
+    write,
+    ALL_FIELDS,
     media_type="application/jsonl",
-)  # fmt: skip
+)

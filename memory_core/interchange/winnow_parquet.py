@@ -71,13 +71,17 @@ def _records(content: bytes) -> Iterator[Record]:
 def _rows(content: bytes) -> Iterator[Record]:
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(
-        BytesIO(content),
-        read_dictionary=list(_TEXTS),  # a text that is there a million times is kept once
-        thrift_string_size_limit=_MOST_OF_A_FOOTER,
-        thrift_container_size_limit=1_000_000,
-    )
-    names = _checked(file)
+    def opened(**options: Any) -> Any:
+        return pq.ParquetFile(
+            BytesIO(content),
+            thrift_string_size_limit=_MOST_OF_A_FOOTER,
+            thrift_container_size_limit=1_000_000,
+            **options,
+        )
+
+    names = _checked(opened().metadata)
+    # A text that is there a million times is kept once.
+    file = opened(read_dictionary=[name for name in names if name in _TEXTS])
     number = budget = 0
     for group in range(file.metadata.num_row_groups):
         table = file.read_row_group(group, columns=names)
@@ -90,9 +94,8 @@ def _rows(content: bytes) -> Iterator[Record]:
             yield Record(f"row {number}", dict(zip(names, values, strict=True)))
 
 
-def _checked(file: Any) -> list[str]:
+def _checked(metadata: Any) -> list[str]:
     """The columns to read. Raises InterchangeError for a file that is too much, or another."""
-    metadata, schema = file.metadata, file.schema_arrow
     check_count(metadata.num_rows)
     unpacked = 0
     for group in range(metadata.num_row_groups):
@@ -102,6 +105,7 @@ def _checked(file: Any) -> list[str]:
             check_count(chunk.num_values)
     if unpacked > MAX_UNPACKED:
         raise _too_large()
+    schema = metadata.schema.to_arrow_schema()
     names = [name for name in schema.names if name in FIELDS]
     missing = [name for name in ("text", "kind", "domain") if name not in names]
     if missing or len(set(names)) < len(names):
@@ -169,6 +173,13 @@ def write(memories: Sequence[Memory], made_at: str) -> Written:
 
 
 FORMAT = MemoryFormat(
-    "winnow-parquet", "Winnow Parquet", ".parquet", matches, read, write, ALL_FIELDS,
+    "winnow-parquet",
+    "Winnow Parquet",
+    "the same fields as columns",
+    ".parquet",
+    matches,
+    read,
+    write,
+    ALL_FIELDS,
     media_type="application/vnd.apache.parquet",
-)  # fmt: skip
+)

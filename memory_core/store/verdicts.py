@@ -8,6 +8,7 @@ from itertools import combinations
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from memory_core.errors import MemoryNotFoundError
 from memory_core.records import DistinctPair
 from memory_core.store.rows import execute, registered, rows
 
@@ -38,7 +39,10 @@ def read_distinct(
 def put_distinct(
     connection: DuckDBPyConnection, ids: Sequence[int], *, actor: str, made_at_us: int
 ) -> None:
-    """Call each two of these memories distinct, as they are worded now; they must be there."""
+    """Call each two of these memories distinct, as they are worded now.
+
+    Raises MemoryNotFoundError for one that has left.
+    """
     remove_distinct(connection, ids)
     registered(connection, "told", {"id": pa.array(ids, pa.int64())})
     texts = dict(
@@ -51,6 +55,9 @@ def put_distinct(
         )
     )
     connection.unregister("told")
+    for memory_id in ids:
+        if memory_id not in texts:
+            raise MemoryNotFoundError(f"Memory {memory_id} has left the bank; nothing was noted.")
     pairs = list(combinations(sorted(ids), 2))
     columns = {
         "first": pa.array([a for a, _ in pairs], pa.int64()),

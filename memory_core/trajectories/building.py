@@ -106,6 +106,17 @@ class Run:
         named = [draft for draft in waiting if draft.tool == tool]
         return next(iter(named or waiting), None)
 
+    def call_ids(self) -> list[str]:
+        """The ids of the calls so far, in order; empty for one without."""
+        names = {id(draft): name for name, draft in self._by_id.items()}
+        return [
+            names.get(id(draft), "") for draft in self._drafts if draft.tool and not draft.orphan
+        ]
+
+    def has_result(self, call_id: str) -> bool:
+        draft = self._by_id.get(call_id)
+        return draft is not None and not draft.waits
+
     def flush(self) -> None:
         """What the agent has said without a call becomes a step of its own."""
         if self._thoughts:

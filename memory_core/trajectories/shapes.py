@@ -27,12 +27,14 @@ _FAILED = re.compile(
     r"""\s*(?:<tool_use_error>|(?:error|err|exception|failed|failure)\b\s*[:\[(]|error\s\w
     |traceback\s\(most\srecent|(?:[A-Za-z_][\w.]{0,60})?(?:Error|Exception):\s
     |exit\s?code:?\s[1-9]|exited\swith\scode\s[1-9]|command\sfailed|invalid\saction|nothing\shappens
-    |could\snot\sfind)""",
-    re.IGNORECASE | re.VERBOSE,
+    |could\snot\sfind|your\sproposed\sedit\shas\sintroduced
+    |[^\n]{1,200}:\s(?:command\snot\sfound|no\ssuch\sfile\sor\sdirectory|permission\sdenied)$)""",
+    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
 _FAILED_LATER = re.compile(
     r"(?:^Traceback \(most recent call last\):|exited with (?:exit )?code [1-9]"
-    r"|^\[?(?:The command completed with |Command finished with )?exit code:? [1-9])",
+    r"|^\[?(?:The command completed with |Command finished with )?exit code:? [1-9]"
+    r"|^(?:[A-Za-z_][\w.]{0,60})?(?:Error|Exception): [^\n]{0,400}\s*\Z)",
     re.MULTILINE,
 )
 LONGEST_ERROR = 500

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from memory_core.trajectories.shapes import Pictures
+
 ABSENT: Any = object()
 """Stands where a text is no JSON document."""
 _HEAD = 40
-_DECODER = json.JSONDecoder()
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],]|"', re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)
+"""Line breaks within strings, as terminals leave them, do no harm."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
 _SPACE = re.compile(r"[\s,\x1e]*")
 _FENCE = re.compile(r"^(```+|~~~+)[^\n`]*\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 
@@ -26,6 +30,7 @@ class Source:
     filename: str = ""
     given: Any = ABSENT
     warnings: list[str] = field(default_factory=list)
+    pictures: Pictures = field(default_factory=Pictures)
 
     def warn(self, message: str) -> None:
         if message not in self.warnings:
@@ -40,13 +45,13 @@ class Source:
         if start not in ("{", "[", '"'):
             return ABSENT
         try:
-            return _opened(json.loads(self.text))
+            return _opened(json.loads(self.text, strict=False))
         except RecursionError:
             return ABSENT
-        except ValueError as error:
-            if "Extra data" in str(error) or (start == "{" and self._is_lines()):
+        except json.JSONDecodeError as error:
+            if error.msg == "Extra data" or (start == "{" and self._is_lines()):
                 return ABSENT
-        return self._mended()
+            return self._mended(error.pos)
 
     def _is_lines(self) -> bool:
         """Whether some line after the first is a JSON object by itself."""
@@ -61,24 +66,30 @@ class Source:
             at = end
         return False
 
-    def _mended(self) -> Any:
-        closed = closed_json(self.text)
-        value = _loaded(closed) if closed else ABSENT
-        if value is not ABSENT and value not in ({}, []):
-            self.warn("The text ends inside JSON; what comes before the cut was read.")
-            return value
+    def _mended(self, broken_at: int) -> Any:
+        """What comes before the place where the text ends too early, or is damaged."""
+        for text in (self.text, self.text[:broken_at]):
+            closed = closed_json(text)
+            value = _loaded(closed) if closed else ABSENT
+            if value is not ABSENT and value not in ({}, []):
+                line = self.text.count("\n", 0, broken_at) + 1
+                self.warn(f"The JSON is cut or damaged in line {line}; what comes before was read.")
+                return value
         return ABSENT
+
+    def in_rows(self) -> Source:
+        """The same text, taken for JSON values in a row even where it begins like one document."""
+        rows = Source(self.text, self.filename, ABSENT, self.warnings, self.pictures)
+        rows.value = ABSENT
+        return rows
 
     @cached_property
     def head(self) -> list[Any]:
-        """The first records."""
+        """The first records that are objects or lists."""
         quiet = Source(self.text, given=self.value)
-        found: list[Any] = []
-        for record in quiet.records():
-            found.append(record)
-            if len(found) == _HEAD:
-                break
-        return found
+        quiet.value = self.value
+        wanted = (record for record in quiet.records() if isinstance(record, dict | list))
+        return list(itertools.islice(wanted, _HEAD))
 
     def records(self) -> Iterator[Any]:
         """The items of the document where it is a list, itself, or the JSON values in a row.
@@ -109,14 +120,16 @@ class Source:
 
     def part(self, value: Any) -> Source:
         """A part of this document as a source of its own, with the same list of warnings."""
-        return Source("", self.filename, value, self.warnings)
+        return Source("", self.filename, value, self.warnings, self.pictures)
 
 
 def _record(text: str, start: int) -> tuple[Any, int]:
     """The value that begins at a place, or in the rest of its line, and where to go on."""
     end = text.find("\n", start)
     end = end if end >= 0 else len(text)
-    places = [start, text.find('{"', start + 1, end)] if text[start] != "{" else [start]
+    places = [start]
+    if not text[:start].strip() and text[start] != "{" and not text.startswith("data:", start):
+        places.append(text.find('{"', start, end))  # something was put before the first line
     for place in places:
         if place >= 0 and text[place] in '{["-0123456789tfn':
             try:
@@ -128,7 +141,7 @@ def _record(text: str, start: int) -> tuple[Any, int]:
 
 def _loaded(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return ABSENT
 
@@ -175,3 +188,20 @@ def fenced(text: str) -> list[str]:
         opening = re.match(r"\s*(?:```+|~~~+)[^\n`]*\n", text)
         found = [text[opening.end() :]] if opening else []
     return sorted(found, key=len, reverse=True)
+
+
+def found_in(
+    value: Any, test: Callable[[dict[str, Any]], bool], depth: int = 3
+) -> list[dict[str, Any]]:
+    """The JSON objects that pass a test: the value, or what lies in it, not deeper than `depth`."""
+    if isinstance(value, dict):
+        if test(value):
+            return [value]
+        inner: Iterable[Any] = value.values()
+    elif isinstance(value, list):
+        inner = value
+    else:
+        return []
+    if depth <= 0:
+        return []
+    return [hit for item in inner for hit in found_in(item, test, depth - 1)]

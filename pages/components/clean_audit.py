@@ -42,10 +42,8 @@ def section(desk: Desk) -> None:
     findings = _findings(desk)
     if not findings:
         st.subheader("Nothing to find fault with")
-        checks = ", ".join(AUDIT_RULES)
-        st.markdown(
-            f"{count(len(desk.snapshot), 'memory', 'memories')} passed all checks: {checks}."
-        )
+        some = count(len(desk.snapshot), "memory", "memories")
+        st.markdown(f"In {some} there is nothing to report of: {', '.join(AUDIT_RULES)}.")
         return
     rule = _choose(findings)
     shown = [finding for finding in findings if rule in (ALL, finding.rule)]
@@ -60,7 +58,7 @@ def section(desk: Desk) -> None:
             on_click=_select, args=(concerned,),
             help="The bar at the bottom then tags, moves, merges or deletes them.",
         )  # fmt: skip
-        table_downloads(lambda: _table(desk.snapshot, shown), f"audit-{rule.replace(' ', '-')}")
+        table_downloads(lambda: table_of(desk.snapshot, shown), f"audit-{rule.replace(' ', '-')}")
     opened = selection.opened(desk.snapshot)
     main, side = st.columns([3, 2]) if opened else (st.container(), None)
     with main:
@@ -127,18 +125,19 @@ def _page(desk: Desk, shown: Sequence[Finding], rule: str) -> None:
 
 
 def _finding(desk: Desk, finding: Finding, name: str, *, named: bool) -> None:
+    some = len(finding.ids)
     with st.container(horizontal=True, vertical_alignment="center"):
         rule = f" **{finding.rule}** ·" if named else ""
         st.markdown(f"{MARKS[finding.severity]}{rule} {md(finding.sentence)}")
+        if some > 1:
+            st.button(
+                f"Select these {some:,}", key=f"select-{name}", type="tertiary",
+                on_click=_select, args=(finding.ids,),
+            )  # fmt: skip
     for memory_id in finding.ids[:IN_FULL]:
         _memory(desk, memory_id, name)
-    if len(finding.ids) > IN_FULL:
-        st.caption(f"and {count(len(finding.ids) - IN_FULL, 'more memory', 'more memories')}")
-    if len(finding.ids) > 1:
-        st.button(
-            f"Select these {len(finding.ids):,}", key=f"select-{name}", type="tertiary",
-            on_click=_select, args=(finding.ids,),
-        )  # fmt: skip
+    if some > IN_FULL:
+        st.caption(f"and {count(some - IN_FULL, 'more memory', 'more memories')}")
 
 
 def _memory(desk: Desk, memory_id: int, name: str) -> None:
@@ -162,7 +161,8 @@ def _select(ids: Sequence[int]) -> None:
     selection.select({*known, *ids})
 
 
-def _table(snapshot: Snapshot, shown: Sequence[Finding]) -> Any:
+def table_of(snapshot: Snapshot, shown: Sequence[Finding]) -> Any:
+    """A data frame with a row for each finding."""
     import pandas as pd
 
     return pd.DataFrame(

@@ -28,10 +28,12 @@ def card(
             st.caption(f"You said that {first} and {second} are no duplicates; others join them.")
         chosen = _members(desk, group, name, draft)
         text = forms.text_line("Merged into", draft.text, key=f"text-{name}")
-        fits = forms.word_count(text)
         members = [m for m in group.memories if m.id in chosen]
-        if members:
-            st.caption(_result(members))
+        with st.container(horizontal=True, gap="medium"):
+            with st.container(width="content"):
+                fits = forms.word_count(text)
+            if members:
+                st.caption(_result(members))
         merge = replace(draft, ids=tuple(chosen), text=text)
         ready = fits and len(chosen) > 1
         _buttons(desk, name, merge, ready, waiting)
@@ -103,9 +105,11 @@ def _result(members: list[Memory]) -> str:
     """What the merged memory takes over."""
     uses, helped = sum(m.usage_count for m in members), sum(m.success_count for m in members)
     best = max(members, key=lambda m: m.confidence)
-    words = f"confidence {best.confidence:.2f}, the highest · applied {uses:,}, helped {helped:,}"
-    pinned = ", pinned" if any(m.pinned for m in members) else ""
-    return f"{words}, the sums{pinned} · its tags are those of all"
+    pinned = " · pinned" if any(m.pinned for m in members) else ""
+    return (
+        f"confidence {best.confidence:.2f}, the highest · applied {uses:,}, helped {helped:,}, "
+        f"the sums{pinned} · all their tags"
+    )
 
 
 def _buttons(

@@ -20,9 +20,11 @@ def section(desk: Desk) -> None:
     """The whole part."""
     found = clean_pairs.pairs(desk)
     clean_group.said_apart(desk)
-    threshold, order = _controls(found)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="clean-controls"):
+        threshold, order = _controls(found)
+        shown = clean_pairs.groups(desk, found, threshold, most_alike=order == ALIKE)
+        clean_merge.send_all_button(desk, shown)
     _exact(desk)
-    shown = clean_pairs.groups(desk, found, threshold, most_alike=order == ALIKE)
     if shown:
         _page(desk, shown, threshold)
     else:
@@ -33,21 +35,18 @@ def section(desk: Desk) -> None:
 def _controls(found: NearPairs) -> tuple[float, str]:
     """The slider, with what it joins at each step beside it."""
     say_if_unknown("clean_order", ORDERS)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="clean-controls"):
-        threshold = st.slider(
-            "Similarity from which two are taken for the same", LOWEST, 1.0, USUAL, 0.01,
-            key="alike", bind="query-params", width=420,
-        )  # fmt: skip
-        order = st.selectbox(
-            "Order", ORDERS, key="clean_order", bind="query-params", width=190
-        )  # fmt: skip
-        counted = found.counts(threshold)
-        with st.container(width="content", gap=None):
-            st.markdown(
-                f"**{count(counted.groups, 'group')}** with "
-                f"**{count(counted.memories, 'memory', 'memories')}**"
-            )
-            st.caption(_elsewhere(found, threshold))
+    threshold = st.slider(
+        "Similarity from which two are taken for the same", LOWEST, 1.0, USUAL, 0.01,
+        key="alike", bind="query-params", width=400,
+    )  # fmt: skip
+    order = st.selectbox("Order", ORDERS, key="clean_order", bind="query-params", width=180)
+    counted = found.counts(threshold)
+    with st.container(width="content", gap=None):
+        st.markdown(
+            f"**{count(counted.groups, 'group')}** with "
+            f"**{count(counted.memories, 'memory', 'memories')}**"
+        )
+        st.caption(_elsewhere(found, threshold))
     return float(threshold), order
 
 
@@ -63,8 +62,6 @@ def _elsewhere(found: NearPairs, threshold: float) -> str:
 
 def _page(desk: Desk, shown: tuple[DuplicateGroup, ...], threshold: float) -> None:
     pages = -(-len(shown) // GROUPS_A_PAGE)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        clean_merge.send_all_button(desk, shown)
     page = 1
     if pages > 1:
         page = st.pagination(pages, key="clean_page", bind="query-params")

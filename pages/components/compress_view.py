@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from pages.components import gate, previews
-from pages.components.export import as_csv
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.previews import Preview
 from pages.components.text import SYMBOLS, count, md, show
@@ -43,6 +43,7 @@ def side_by_side(made: dict[str, Preview], k: int) -> None:
         },
         alt="Each strategy with what it keeps and what it costs",
     )
+    table_downloads(frame, "strategies")
     for name, preview in made.items():
         for note in preview.plan.notes:
             st.caption(f"**{name}**: {note}")
@@ -112,9 +113,7 @@ def dropped(desk: Desk, name: str, preview: Preview) -> None:
             pinned = count(len(previews.spared()), "memory", "memories")
             st.caption(f"{pinned} will be pinned with the commit.")
             st.button("Take that back", type="tertiary", on_click=previews.spare_nothing)
-        st.download_button(
-            "CSV", lambda: as_csv(frame), f"dropped-{name}.csv", "text/csv", key="csv-dropped"
-        )
+        table_downloads(frame, f"dropped-{name}")
     for memory_id in chosen[:3]:
         _argued(preview, memory_id)
 

@@ -9,6 +9,7 @@ import streamlit as st
 from memory_core import QualityPoint, quality_curve
 from pages.components import keys
 from pages.components.compress_form import COMPARED, Form
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.previews import saved_queries
 
@@ -39,7 +40,9 @@ def section(desk: Desk, form: Form) -> None:
     if points:
         _chart(points, form.k)
         with st.expander("As a table"):
-            st.dataframe(_frame(points, form.k), hide_index=True)
+            frame = _frame(points, form.k)
+            st.dataframe(frame, hide_index=True)
+            table_downloads(frame, "quality-against-size")
 
 
 def _toggle(name: object, running: bool) -> None:

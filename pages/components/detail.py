@@ -35,7 +35,7 @@ def panel(desk: Desk, memory_id: int) -> None:
         with st.container(key="detail-text"):
             show(memory.text)
         _numbers(desk, memory)
-        _kind_detail(memory)
+        kind_detail(memory)
         if memory.tags:
             st.caption("Tags: " + " · ".join(md(tag) for tag in memory.tags))
         _provenance(memory)
@@ -70,7 +70,8 @@ def _numbers(desk: Desk, memory: Memory) -> None:
     )
 
 
-def _kind_detail(memory: Memory) -> None:
+def kind_detail(memory: Memory) -> None:
+    """What belongs to a memory's kind, in full."""
     detail = memory.detail
     match detail:
         case StrategicDetail(problem) if problem:

@@ -7,6 +7,7 @@ import streamlit as st
 from memory_core import Memory
 from pages.components import diff, edit_draft
 from pages.components.edit_draft import Asked, Draft
+from pages.components.export import table_downloads
 from pages.components.fields import fields
 from pages.components.frame import Desk
 from pages.components.text import md, named, show
@@ -58,3 +59,4 @@ def _table(one: Memory, other: Memory) -> None:
         frame, hide_index=True, height="content", alt="Both memories, field by field",
         column_config={"": st.column_config.TextColumn(width=36)},
     )  # fmt: skip
+    table_downloads(frame, f"memories-{one.id}-{other.id}")

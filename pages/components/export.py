@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from collections.abc import Callable
@@ -24,7 +25,9 @@ def as_csv(frame: Any) -> bytes:
     named = frame.index.name is not None
     if named:
         safe.index = safe.index.map(_safe).rename(_safe(frame.index.name))
-    return bytes(safe.to_csv(index=named).encode("utf-8-sig"))
+    # All texts in quotes: one with a carriage return would else begin a row of its own.
+    written = safe.to_csv(index=named, quoting=csv.QUOTE_NONNUMERIC)
+    return bytes(written.encode("utf-8-sig"))
 
 
 def _safe(value: Any) -> Any:
@@ -59,19 +62,21 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | bool) else str(value)
 
 
-def table_downloads(frame: Any, name: str) -> None:
+def table_downloads(frame: Any, name: str, *, key: str = "") -> None:
     """Buttons that give a table as CSV and as JSON, written when one is clicked.
 
     `frame` is a data frame, or a function that makes it; its index is left out unless it has a
-    name. `name` is the files' name and tells the tables of a page apart.
+    name. `name` is the files' name and tells the tables of a page apart, with `key` where one
+    name stands on it twice.
     """
+    mark = f"{name}{key}"
     made: Callable[[], Any] = frame if callable(frame) else lambda: frame
-    with st.container(horizontal=True, gap="small", key=f"downloads-{name}"):
+    with st.container(horizontal=True, gap="small", key=f"downloads-{mark}"):
         st.download_button(
-            "CSV", lambda: as_csv(made()), f"{name}.csv", "text/csv", key=f"csv-{name}",
+            "CSV", lambda: as_csv(made()), f"{name}.csv", "text/csv", key=f"csv-{mark}",
             type="tertiary", on_click="ignore",
         )  # fmt: skip
         st.download_button(
             "JSON", lambda: as_json(made()), f"{name}.json", "application/json",
-            key=f"json-{name}", type="tertiary", on_click="ignore",
+            key=f"json-{mark}", type="tertiary", on_click="ignore",
         )  # fmt: skip

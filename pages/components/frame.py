@@ -82,8 +82,11 @@ def header(desk: Desk) -> None:
                 placeholder=f"latest ({desk.head.revision})",
                 help="Everything on every page is then shown as it was, read-only.",
             )
-        st.markdown(_status(desk))
-        _to_review(desk)
+        waiting = banks.pending(str(desk.bank.path), desk.signature, desk.bank)
+        st.markdown(_status(desk, waiting))
+        if waiting:
+            words = f"{count(waiting, 'proposal')} to review"
+            st.page_link("pages/review.py", label=words, width="content")
         size, full = len(desk.snapshot), desk.capacity
         over = size > full
         st.badge(
@@ -96,25 +99,15 @@ def header(desk: Desk) -> None:
         _past_banner(desk)
 
 
-def _status(desk: Desk) -> str:
+def _status(desk: Desk, waiting: int) -> str:
     kinds = desk.snapshot.kind_counts()
-    return " · ".join(
-        [
-            f"session {desk.snapshot.epoch}",
-            f"◆ {kinds['strategic']:,} strategic",
-            f"● {kinds['procedural']:,} procedural",
-            f"■ {kinds['tool']:,} tool",
-        ]
-    )
-
-
-def _to_review(desk: Desk) -> None:
-    waiting = banks.pending(str(desk.bank.path), desk.signature, desk.bank)
-    words = f"{count(waiting, 'proposal')} to review"
-    if waiting:
-        st.page_link("pages/review.py", label=words, width="content")
-    else:
-        st.markdown(f"· {words}")
+    words = [
+        f"session {desk.snapshot.epoch}",
+        f"◆ {kinds['strategic']:,} strategic",
+        f"● {kinds['procedural']:,} procedural",
+        f"■ {kinds['tool']:,} tool",
+    ]
+    return " · ".join(words if waiting else [*words, "0 proposals to review"])
 
 
 def _past_banner(desk: Desk) -> None:

@@ -17,6 +17,7 @@ from memory_core import (
     Snapshot,
     compare,
 )
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.measuring import NAMES, difference_between
 from pages.components.previews import saved_queries
@@ -53,7 +54,7 @@ def between(
         )  # fmt: skip
     st.markdown(f"**{sentence(found)}**")
     if found.before.queries:
-        _table(found)
+        _table(found, repr(name))
     losses(found, before, after)
     return found
 
@@ -93,7 +94,7 @@ def sentence(found: Comparison) -> str:
     return words + f"; by nDCG@{k}, {better} get better and {worse} get worse."
 
 
-def _table(found: Comparison) -> None:
+def _table(found: Comparison, key: str) -> None:
     import pandas as pd
 
     rows = {}
@@ -107,8 +108,9 @@ def _table(found: Comparison) -> None:
             "interval of the change": difference_between(change),
         }
     number = st.column_config.NumberColumn
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("mean of")
     st.dataframe(
-        pd.DataFrame.from_dict(rows, orient="index").rename_axis("mean of"),
+        frame,
         column_config={
             "before": number(format="%.3f"),
             "after": number(format="%.3f"),
@@ -120,6 +122,7 @@ def _table(found: Comparison) -> None:
         },
         alt="Each measure before and after",
     )
+    table_downloads(frame, "before-and-after", key=key)
 
 
 def losses(found: Comparison, before: Snapshot, after: Snapshot) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from memory_core import MemoryUse, Snapshot, memory_uses
 from pages.components import selection
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.ledger_table import Rows, made_at, turned_out
 from pages.components.sparkline import curves, in_words
@@ -43,6 +44,7 @@ def section(desk: Desk, rows: Rows) -> None:
         },
         alt="Memories with their use in the ledger",
     )  # fmt: skip
+    table_downloads(lambda: _frame(desk.snapshot, shown), "memory-use")
     if event.selection.rows:
         _one(desk, shown[event.selection.rows[0]].memory_id, rows)
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from memory_core import never_asked, never_retrieved
 from pages.components import selection
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.ledger_table import Rows
 from pages.components.previews import saved_queries
@@ -29,6 +30,7 @@ def section(desk: Desk, rows: Rows) -> None:
             frame_of(desk.snapshot, found), column_config=column_config(480), height=360,
             key=f"silent-{desk.snapshot.revision}", alt="Memories that were never retrieved",
         )  # fmt: skip
+        table_downloads(lambda: frame_of(desk.snapshot, found), "never-retrieved")
         if st.button("Select them in Browse", key="select-silent"):
             selection.select(silent)
             st.switch_page("pages/browse.py", query_params={})

@@ -10,6 +10,7 @@ import streamlit as st
 
 from memory_core import MemoryBank, RecordedRetrieval, SettingsError, Snapshot
 from pages.components import keys, outcome, query_form
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.text import count, md, show
 
@@ -64,6 +65,7 @@ def section(desk: Desk, rows: Rows) -> None:
         },
         alt=f"{len(rows)} recorded retrievals",
     )  # fmt: skip
+    table_downloads(lambda: _frame(rows), "retrievals")
     if event.selection.rows:
         _one(desk, rows[event.selection.rows[0]])
     if st.session_state.pop(keys.TO_QUERY, False):
@@ -120,19 +122,18 @@ def _hits(desk: Desk, row: RecordedRetrieval) -> None:
     import pandas as pd
 
     then = desk.bank.snapshot(row.revision)
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "rank": [hit.rank for hit in row.hits],
-                "score": [hit.score for hit in row.hits],
-                "applied": ["yes" if hit.applied else "" for hit in row.hits],
-                "text": [_text(then, hit.memory_id) for hit in row.hits],
-                "id": [hit.memory_id for hit in row.hits],
-            }
-        ),
-        hide_index=True,
-        column_config={"score": st.column_config.NumberColumn(format="%.2f")},
+    frame = pd.DataFrame(
+        {
+            "rank": [hit.rank for hit in row.hits],
+            "score": [hit.score for hit in row.hits],
+            "applied": ["yes" if hit.applied else "" for hit in row.hits],
+            "text": [_text(then, hit.memory_id) for hit in row.hits],
+            "id": [hit.memory_id for hit in row.hits],
+        }
     )
+    score = st.column_config.NumberColumn(format="%.2f")
+    st.dataframe(frame, hide_index=True, column_config={"score": score})
+    table_downloads(frame, "recorded-hits")
 
 
 def _text(snapshot: Snapshot, memory_id: int) -> str:

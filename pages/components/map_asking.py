@@ -98,6 +98,11 @@ def traces(asked: Asked, laid: Map, *, dark: bool) -> tuple[Any, ...]:
     return (*lines, _rings(ends, words, colours), _star(asked, colours))
 
 
+def spots(asked: Asked, laid: Map) -> NDArray[np.float64]:
+    """(k, 2) the star and its hits."""
+    return np.array([asked.spot, *(laid.position_of(lie.id) for lie in asked.lies)])
+
+
 def _from(spot: NDArray[np.float64], ends: NDArray[np.float64]) -> dict[str, list[float | None]]:
     x: list[float | None] = []
     y: list[float | None] = []

@@ -23,10 +23,10 @@ export default function ({ data, setStateValue }) {
   const report = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      const { xaxis, yaxis, meta } = chart.layout;
+      const { xaxis, yaxis, meta, dragmode } = chart.layout;
       setStateValue("seen", {
         x: Array.from(xaxis.range), y: Array.from(yaxis.range), stamp: meta.stamp,
-        colour: chart.data[1].legendgroup,
+        colour: chart.data[1].legendgroup, tool: dragmode,
       });
     }, 350);
   };
@@ -73,3 +73,9 @@ def colour() -> str:
     """By what the points were coloured when it was last reported; empty when it never was."""
     told = st.session_state.get(keys.MAP_SEEN) or {}
     return str(told.get("colour") or "")
+
+
+def tool() -> str:
+    """What the mouse did when it was last reported: pan, select or lasso."""
+    told = st.session_state.get(keys.MAP_SEEN) or {}
+    return str(told.get("tool")) if told.get("tool") in ("pan", "select", "lasso") else "pan"

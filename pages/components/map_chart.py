@@ -30,9 +30,8 @@ from pages.components.text import count
 
 CHART = "map-chart"
 # Plotly's legend takes the mouse even when its lines do nothing: no lasso could begin there.
-_LEGEND_LETS_THROUGH = (
-    f"<style>.st-key-{map_bridge.CANVAS} .js-plotly-plot .legend {{pointer-events: none}}</style>"
-)
+_LEGEND = f".st-key-{map_bridge.CANVAS} .infolayer [class*=legend]"
+_LEGEND_LETS_THROUGH = f"<style>{_LEGEND}, {_LEGEND} * {{pointer-events: none !important}}</style>"
 
 
 @dataclass(frozen=True)
@@ -58,23 +57,42 @@ class Content:
             self.laid.projection.id, hashlib.blake2b(self.rows.tobytes()).hexdigest(),
             found and repr(found.settings), named, self.asked and self.asked.task,
             map_view.stamp(self.desk, self.laid), is_dark(), self.alike,
+            tuple(self.lost.tolist()),
         )  # fmt: skip
+
+    @property
+    def lost(self) -> NDArray[np.int64]:
+        """Rows of what is selected, though it is filtered out."""
+        chosen = list(selection.selected(self.desk.snapshot))
+        rows = np.flatnonzero(np.isin(self.desk.snapshot.ids, chosen))
+        return np.setdiff1d(rows, self.rows)
 
     def colourings(self) -> tuple[Colouring, ...]:
         return colourings(self.desk.snapshot, self.rows, self.clustering)
 
-    def scene(self, view: View, colour: str, seed: Sequence[int]) -> Scene:
+    def scene(self, view: View, colour: str, seed: Sequence[int], tool: str = "pan") -> Scene:
         """Of `seed`, ids, those that are shown are selected from the beginning."""
         snapshot, laid, coloured = self.desk.snapshot, self.laid, self.colourings()
         names = [one.name for one in coloured]
         chosen = np.flatnonzero(np.isin(snapshot.ids[self.rows], seed)) if seed else None
+        dark, asked = is_dark(), self.asked
         return Scene(
-            snapshot, laid.positions, self.rows, coloured,
-            hovers(*self.name[:4], snapshot, laid.placed),  # type: ignore[arg-type]
-            view, map_clusters.labels(self.clustering, laid), chosen,
-            map_asking.traces(self.asked, laid, dark=is_dark()) if self.asked else (),
-            names.index(colour) if colour in names else 0, is_dark(), self.alike,
-        )  # fmt: skip
+            snapshot=snapshot,
+            positions=laid.positions,
+            rows=self.rows,
+            colourings=coloured,
+            hovers=hovers(*self.name[:4], snapshot, laid.placed),  # type: ignore[arg-type]
+            view=view,
+            labels=map_clusters.labels(self.clustering, laid),
+            chosen=chosen,
+            lost=self.lost,
+            over=map_asking.traces(asked, laid, dark=dark) if asked else (),
+            spots=map_asking.spots(asked, laid) if asked else None,
+            first=names.index(colour) if colour in names else 0,
+            dark=dark,
+            alike=self.alike,
+            tool=tool,
+        )
 
 
 def is_dark() -> bool:
@@ -88,6 +106,7 @@ class Drawn:
     content: tuple[object, ...]
     view: View
     colour: str
+    tool: str
     seed: tuple[int, ...]
     """Ids that were selected when it was drawn."""
     visible: frozenset[int]
@@ -100,8 +119,8 @@ def show(content: Content) -> None:
     """The chart. What is selected in it is selected everywhere, and the other way round."""
     drawn = _drawn(content)
     made = _figure(
-        (drawn.content, drawn.view, drawn.colour, drawn.seed),
-        lambda: content.scene(drawn.view, drawn.colour, drawn.seed),
+        (drawn.content, drawn.view, drawn.colour, drawn.tool, drawn.seed),
+        lambda: content.scene(drawn.view, drawn.colour, drawn.seed, drawn.tool),
     )
     with st.container(key=map_bridge.CANVAS):
         st.html(_LEGEND_LETS_THROUGH)
@@ -133,7 +152,8 @@ def _drawn(content: Content) -> Drawn:
         return drawn
     view = map_view.view(content.desk, content.laid)
     colour = map_bridge.colour() or (drawn.colour if drawn else "")
-    drawn = Drawn(content.name, view, colour, now, visible, now)
+    tool = "pan" if entered else map_bridge.tool()
+    drawn = Drawn(content.name, view, colour, tool, now, visible, now)
     st.session_state[keys.MAP_DRAWN] = drawn
     return drawn
 

@@ -159,14 +159,20 @@ def _take(key: str, found: Clustering) -> None:
 
 
 def _name(desk: Desk, cluster: Cluster) -> None:
+    key = f"cluster-name-{cluster.number}"
     with st.form("cluster-name", border=False):
-        name = st.text_input(
-            "Name of this cluster", cluster.name, key=f"cluster-name-{cluster.number}",
-            placeholder=cluster.label, max_chars=60, disabled=desk.is_past,
+        st.text_input(
+            "Name of this cluster", cluster.name, key=key, placeholder=cluster.label, max_chars=60,
+            disabled=desk.is_past,
         )  # fmt: skip
-        if st.form_submit_button("Keep the name", disabled=desk.is_past, key="keep-name"):
-            try:
-                banks.writable(desk.bank).name_cluster(cluster.ids, name)
-            except MemoryCoreError as error:
-                st.session_state[keys.NOTICE] = str(error)
-            st.rerun()
+        st.form_submit_button(
+            "Keep the name", disabled=desk.is_past, key="keep-name", on_click=_keep,
+            args=(desk, cluster, key),
+        )  # fmt: skip
+
+
+def _keep(desk: Desk, cluster: Cluster, key: str) -> None:
+    try:
+        banks.writable(desk.bank).name_cluster(cluster.ids, st.session_state[key])
+    except MemoryCoreError as error:
+        st.session_state[keys.NOTICE] = str(error)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from memory_core import Map, MapDifference, MapState, Plan, Snapshot, map_difference
 from pages.components.export import as_csv
 from pages.components.frame import Desk
-from pages.components.map_colours import KIND_MARKS
 from pages.components.map_figure import CONFIG, Ink, ink, plain_layout, whole
 from pages.components.map_hover import TEMPLATE, literal
 from pages.components.text import SYMBOLS, count

@@ -7,6 +7,7 @@ while memories are selected; what it is made from is named by a `Scene`.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,13 +84,19 @@ class Scene:
     labels: tuple[Label, ...] = ()
     chosen: NDArray[np.int64] | None = None
     """Positions within `rows` of what is selected; None for nothing."""
+    lost: NDArray[np.int64] | None = None
+    """Rows that are selected though they are filtered out."""
     over: tuple[Any, ...] = ()
     """Traces that lie over the points: a query and its hits."""
+    spots: NDArray[np.float64] | None = None
+    """(k, 2) what no label may cover."""
     first: int = 0
     """Position of the colouring that is shown at first."""
     dark: bool = False
     alike: bool = False
     """Whether all points have one size, and not one that goes by their use."""
+    tool: str = "pan"
+    """What the mouse does: pan, select (a box) or lasso."""
 
 
 def whole(positions: NDArray[np.float64], stamp: str = "") -> View:
@@ -119,7 +126,7 @@ def figure(scene: Scene) -> Any:
     """A Plotly figure."""
     import plotly.graph_objects as go
 
-    traces = [_away(scene), _points(scene), *scene.over]
+    traces = [_away(scene), _points(scene), _lost(scene), *scene.over]
     legends = [trace for i, one in enumerate(scene.colourings) for trace in _legend(one, i)]
     return go.Figure(data=[*traces, *legends], layout=_layout(scene))
 
@@ -169,15 +176,41 @@ def _points(scene: Scene) -> Any:
     )  # fmt: skip
 
 
+def _lost(scene: Scene) -> Any:
+    """Rings around what is selected, though a filter makes it grey."""
+    import plotly.graph_objects as go
+
+    rows = np.empty(0, dtype=np.int64) if scene.lost is None else scene.lost
+    plain = {"marker": {"opacity": 1}}
+    return go.Scattergl(
+        x=scene.positions[rows, 0].astype(np.float32),
+        y=scene.positions[rows, 1].astype(np.float32),
+        mode="markers", text=[scene.hovers[row] for row in rows.tolist()],
+        hovertemplate=TEMPLATE, showlegend=False, name="selected, filtered out",
+        marker={"symbol": "circle-open", "size": 10, "color": ink(dark=scene.dark).soft,
+                "line": {"width": 1.5}},
+        selected=plain, unselected=plain,
+    )  # fmt: skip
+
+
 def _compact(ids: NDArray[np.int64]) -> NDArray[Any]:
     """Ids in the narrowest numbers that a browser holds exactly."""
     narrow = np.abs(ids).max(initial=0) < 2**31
     return ids.astype(np.int32 if narrow else np.float64)
 
 
-def _colours(one: Colouring, rows: NDArray[np.int64]) -> dict[str, Any]:
+def _typed(values: NDArray[Any]) -> dict[str, str]:
+    """An array as Plotly reads it fastest; inside a button it has to be said by hand."""
     return {
-        "color": one.values[rows].tolist(),
+        "dtype": "i2" if values.dtype == np.int16 else "f8",
+        "bdata": b64encode(np.ascontiguousarray(values).tobytes()).decode(),
+    }
+
+
+def _colours(one: Colouring, rows: NDArray[np.int64]) -> dict[str, Any]:
+    narrow = np.abs(one.values).max(initial=0) < 2**15
+    return {
+        "color": one.values[rows].astype(np.int16 if narrow else np.float64),
         "colorscale": [list(stop) for stop in one.scale],
         "cmin": one.low,
         "cmax": one.high,
@@ -240,7 +273,8 @@ def _layout(scene: Scene) -> dict[str, Any]:
         **plain_layout(scene.view, colours),
         **legends,
         "meta": {"stamp": scene.view.stamp},
-        "annotations": [_label(one, colours) for one in apart(scene.labels, scene.view)],
+        "dragmode": scene.tool,
+        "annotations": [_label(one, colours) for one in apart(scene)],
         "updatemenus": [_recolour(scene, colours)],
         "newselection": {"line": {"color": colours.mark, "width": 1.5, "dash": "dot"}},
         "activeselection": {"fillcolor": "rgba(0,0,0,0)", "opacity": 0},
@@ -249,18 +283,21 @@ def _layout(scene: Scene) -> dict[str, Any]:
 
 def _through(colour: str) -> str:
     r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({r},{g},{b},0.78)"
+    return f"rgba({r},{g},{b},0.65)"
 
 
-def apart(labels: tuple[Label, ...], view: View) -> list[Label]:
-    """Those that do not cover an earlier one, at about the size of the page's map."""
+def apart(scene: Scene) -> list[Label]:
+    """Those labels that cover no earlier one and no spot, at about the size of the page's map."""
+    view = scene.view
     scale = min(850 / (view.x[1] - view.x[0]), (HEIGHT - 40) / (view.y[1] - view.y[0]))
+    spots = () if scene.spots is None else scene.spots.tolist()
+    taken = [Label("spot", x, y) for x, y in spots]
     kept: list[Label] = []
-    for one in labels:
+    for one in scene.labels:
         clear = all(
             abs(one.y - other.y) * scale > 19
             or abs(one.x - other.x) * scale > 3.4 * (len(one.text) + len(other.text)) + 4
-            for other in kept
+            for other in (*taken, *kept)
         )
         if clear:
             kept.append(one)
@@ -283,6 +320,7 @@ def _recolour(scene: Scene, colours: Ink) -> dict[str, Any]:
     made = []
     for number, one in enumerate(scene.colourings):
         marker = {f"marker.{name}": [value] for name, value in _colours(one, scene.rows).items()}
+        marker["marker.color"] = [_typed(marker["marker.color"][0])]
         if one.ticks:
             for name, value in _ticks(one).items():
                 marker[f"marker.colorbar.{name}"] = [value]

@@ -33,20 +33,27 @@ def running(desk: Desk) -> bool:
 
 def section(desk: Desk, laid: Map | None) -> None:
     """What the fit that is running does; what came of the last one."""
-    if running(desk):
-        _watch(desk)
-        return
     job = map_jobs.find(_name(desk.bank))
     if job is None:
         return
-    map_jobs.forget(_name(desk.bank))
+    if not job.done.is_set():
+        _watch(desk)
+        return
     if job.failure:
-        st.error(md(job.failure))
-        st.session_state[keys.MAP_FAILED] = str(desk.bank.path)
-    elif job.is_stopped:
+        with st.container(horizontal=True, vertical_alignment="center", key="fit-failed"):
+            st.error(md(job.failure))
+            st.button("Dismiss", key="dismiss-fit", on_click=_dismiss, args=(desk,))
+        return
+    map_jobs.forget(_name(desk.bank))
+    if job.is_stopped:
         kept = "The stored map stays." if laid is not None else "There is no map yet."
         st.info(f"The fit was stopped; nothing of it was kept. {kept}")
         st.session_state[keys.MAP_FAILED] = str(desk.bank.path)
+
+
+def _dismiss(desk: Desk) -> None:
+    map_jobs.forget(_name(desk.bank))
+    st.session_state[keys.MAP_FAILED] = str(desk.bank.path)
 
 
 @st.fragment(run_every=1.0)
@@ -66,31 +73,31 @@ def _step(doing: str) -> str:
 
 def first_map(desk: Desk) -> None:
     """What stands where there is no map yet."""
-    failed = st.session_state.get(keys.MAP_FAILED) == str(desk.bank.path)
-    if len(desk.head) <= BY_ITSELF and not failed and not running(desk):
+    refused = st.session_state.get(keys.MAP_FAILED) == str(desk.bank.path)
+    tried = map_jobs.find(_name(desk.bank)) is not None
+    if len(desk.head) <= BY_ITSELF and not (refused or tried or desk.is_past):
         begin(desk)
     section(desk, None)
     if running(desk):
         st.caption("The map appears here when it is ready; the app can be used meanwhile.")
         return
+    memories = count(len(desk.head), "memory", "memories")
     st.subheader("No map yet")
     st.markdown(
-        f"A map lays the {count(len(desk.head), 'memory', 'memories')} out so that those alike in "
-        "meaning lie near each other. It is fitted once, kept in the bank, and stays as it is: new "
-        "memories are placed on it without moving the old."
+        f"A map lays the {memories} out so that those alike in meaning lie near each other. It is "
+        "fitted once, kept in the bank, and stays as it is: new memories are placed on it without "
+        "moving the old."
     )
-    st.button(
-        f"Fit a map of {count(len(desk.head), 'memory', 'memories')}", key="fit-first",
-        type="primary", on_click=begin, args=(desk,),
-    )  # fmt: skip
+    st.button(f"Fit a map of {memories}", key="fit-first", type="primary", on_click=begin,
+              args=(desk,), disabled=desk.is_past)  # fmt: skip
 
 
 def controls(desk: Desk, laid: Map) -> None:
     """What the map is, how far it can be trusted, and a new fit."""
     made = laid.projection
     st.caption(
-        f"Fitted by {_METHODS[made.method]} on revision {made.revision}, {made.made_at:%Y-%m-%d}, "
-        f"by {md(made.actor)}: {count(made.size, 'text')}."
+        f"{_METHODS[made.method]} on revision {made.revision}, {made.made_at:%Y-%m-%d}, by "
+        f"{md(made.actor)}: {count(made.size, 'text')}."
     )
     with st.form("refit", border=False):
         neighbours = st.number_input(
@@ -105,14 +112,18 @@ def controls(desk: Desk, laid: Map) -> None:
         seed = st.number_input("Seed", 0, 2**31 - 1, made.settings.seed, key="fit-seed")
         st.form_submit_button(
             f"Refit on {count(len(desk.head), 'memory', 'memories')}", key="refit-map",
-            disabled=running(desk), on_click=_refit, args=(desk,),
+            disabled=running(desk) or desk.is_past, on_click=_refit, args=(desk,),
             help="Turned like this map, so that you keep your bearings. The map on show stays "
             "until the new one is ready.",
         )  # fmt: skip
     del neighbours, distance, seed  # read where the form is sent
 
 
-_METHODS = {"umap": "UMAP", "pca": "principal components", "single": "hand, a dot"}
+_METHODS = {
+    "umap": "Fitted by UMAP",
+    "pca": "Laid out by principal components, as there were too few for UMAP,",
+    "single": "One dot, made",
+}
 
 
 def _refit(desk: Desk) -> None:
@@ -129,18 +140,17 @@ def _refit(desk: Desk) -> None:
 
 def honesty(desk: Desk, laid: Map) -> None:
     """How far the map can be trusted, and what was placed since the fit."""
-    with st.container(horizontal=True, vertical_alignment="center", key="honesty"):
-        trust = laid.projection.honesty
-        st.caption(
-            trust.sentence,
-            help=f"Trustworthiness {trust.trustworthiness:.3f}, neighbourhood preservation "
-            f"{trust.neighbourhood_preservation:.3f}, of {trust.neighbours} neighbours. Distances "
-            "between groups, and their sizes, mean little.",
-        )
-        if laid.placed_count:
-            st.badge(
-                f"{laid.placed_count:,} placed since the fit", color="orange",
-                help="They lie among the nearest of their neighbours; nobody else moved.",
-            )  # fmt: skip
-            st.button("Refit", key="refit-now", on_click=begin,
-                      args=(desk, laid.projection.settings), disabled=running(desk))  # fmt: skip
+    trust = laid.projection.honesty
+    st.caption(
+        trust.sentence,
+        help=f"Trustworthiness {trust.trustworthiness:.3f}, neighbourhood preservation "
+        f"{trust.neighbourhood_preservation:.3f}, of {trust.neighbours} neighbours. Distances "
+        "between groups, and their sizes, mean little.",
+    )
+    if laid.placed_count:
+        st.badge(
+            f"{laid.placed_count:,} placed since the fit", color="orange",
+            help="They lie among the nearest of their neighbours; nobody else moved.",
+        )  # fmt: skip
+        st.button("Refit", key="refit-now", disabled=running(desk) or desk.is_past,
+                  on_click=begin, args=(desk, laid.projection.settings))  # fmt: skip

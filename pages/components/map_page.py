@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from memory_core import Map, MemoryCoreError
 from pages.components import (
     filters,
+    keys,
     map_asking,
     map_chart,
     map_clusters,
@@ -49,7 +50,8 @@ def show(desk: Desk, laid: Map) -> None:
         map_fitting.honesty(desk, laid)
         return
     controls = _controls(desk, laid)
-    before = selection.selected(desk.snapshot), selection.opened(desk.snapshot)
+    opened = selection.opened(desk.snapshot)
+    before = _session()
     canvas, side = st.columns([3.1, 1], gap="medium")
     with side:
         asked = map_asking.ask(desk, laid)
@@ -64,17 +66,28 @@ def show(desk: Desk, laid: Map) -> None:
             map_picture.show(content)
         else:
             map_chart.show(content)
-        map_fitting.honesty(desk, laid)
-        map_picture.files(content)
-    map_table.section(desk, controls.rows)
-    if before != (selection.selected(desk.snapshot), selection.opened(desk.snapshot)):
-        st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center", key="under-map"):
+            map_fitting.honesty(desk, laid)
+            map_picture.files(content)
+    if not len(controls.rows):
+        st.caption("No memory passes the filters: all are grey.")
+        filters.clear_button()
+    map_table.section(desk, controls.rows, opened)
+    if before != _session():
+        st.rerun()  # a tick or a click in the table, which the map above does not show yet
     selection_bar(desk)
+
+
+def _session() -> tuple[object, object]:
+    return st.session_state.get(keys.SELECTED), st.session_state.get(keys.MEMORY)
 
 
 def without_map(desk: Desk) -> None:
     """The table twin alone."""
-    map_table.section(desk, np.arange(len(desk.snapshot)))
+    opened, before = selection.opened(desk.snapshot), _session()
+    map_table.section(desk, np.arange(len(desk.snapshot)), opened)
+    if before != _session():
+        st.rerun()
     selection_bar(desk)
 
 
@@ -93,7 +106,7 @@ def _controls(desk: Desk, laid: Map) -> _Controls:
         search = filters.search_box()
         chosen = filters.filter_menu(snapshot)
         map_view.buttons(desk, laid)
-        with st.popover("Map", key="map-menu", icon="⚙️"):
+        with st.popover("Options", key="map-menu"):
             clusters = map_clusters.settings()
             static = st.toggle(
                 "Static picture", key="static", bind="query-params",

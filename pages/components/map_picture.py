@@ -32,16 +32,15 @@ def svg(content: Content, colour: str) -> str:
 
 def files(content: Content) -> None:
     """The map as files; the camera beside it makes a PNG of what it shows."""
-    with st.container(horizontal=True, gap="small", key="map-files"):
-        st.download_button(
-            "SVG", lambda: svg(content, map_bridge.colour() or "Kind").encode(),
-            "memory-map.svg", "image/svg+xml", key="map-svg", type="tertiary",
-            help="The map as it is looked at. The camera beside it makes a PNG.",
-        )  # fmt: skip
-        st.download_button(
-            "CSV", lambda: _csv(content), "memory-map.csv", "text/csv", key="map-csv",
-            type="tertiary", help="What is shown, with coordinates and clusters.",
-        )  # fmt: skip
+    st.download_button(
+        "SVG", lambda: svg(content, map_bridge.colour() or "Kind").encode(), "memory-map.svg",
+        "image/svg+xml", key="map-svg", type="tertiary",
+        help="The map as it is looked at. The camera beside it makes a PNG.",
+    )  # fmt: skip
+    st.download_button(
+        "CSV", lambda: _csv(content), "memory-map.csv", "text/csv", key="map-csv",
+        type="tertiary", help="What is shown, with coordinates and clusters.",
+    )  # fmt: skip
 
 
 def _csv(content: Content) -> bytes:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from memory_core import KINDS
 from pages.components.map_colours import Colouring, Group
-from pages.components.map_figure import Label, Scene, View, ink, sizes
+from pages.components.map_figure import Label, Scene, View, apart, ink, sizes
 from pages.components.svg import escaped
 
 WIDTH, HEIGHT = 1100, 640
@@ -36,11 +36,11 @@ def picture(scene: Scene, colouring: Colouring, chosen: NDArray[np.int64], title
         parts.append(
             f'<circle cx="{x[row]:.1f}" cy="{y[row]:.1f}" r="{radii[row] + 3:.1f}" {ring}/>'
         )
-    parts += _labels(scene.labels, at, colours.text, colours.page)
+    parts += _labels(apart(scene), at, colours.text, colours.page)
     parts += _legend(colouring, colours.text, colours.page)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-        f'height="{HEIGHT}" font-family="sans-serif" font-size="12">'
+        f'height="{HEIGHT}" font-family="sans-serif" font-size="14">'
     )
     return head + "".join(parts) + "</svg>"
 
@@ -61,7 +61,11 @@ class _Frame:
 
 
 def _circle(x: float, y: float, r: float, fill: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" fill="{fill}"/>'
+    return f'<circle {_at(x, y, r)} fill="{fill}"/>'
+
+
+def _at(x: float, y: float, r: float) -> str:
+    return f'cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"'
 
 
 def _square(x: float, y: float, r: float, fill: str) -> str:
@@ -72,15 +76,15 @@ def _square(x: float, y: float, r: float, fill: str) -> str:
 
 
 def _diamond(x: float, y: float, r: float, fill: str) -> str:
-    d = r * 1.3
-    return f'<path d="M{x:.1f} {y - d:.1f}l{d:.1f} {d:.1f}l{-d:.1f} {d:.1f}l{-d:.1f} {-d:.1f}z" fill="{fill}"/>'
+    d = f"{r * 1.3:.1f}"
+    return f'<path d="M{x:.1f} {y - r * 1.3:.1f}l{d} {d}l-{d} {d}l-{d} -{d}z" fill="{fill}"/>'
 
 
 _MARKS = {"strategic": _diamond, "procedural": _circle, "tool": _square}
 _BY_NAME = {"diamond": _diamond, "circle": _circle, "square": _square}
 
 
-def _labels(labels: tuple[Label, ...], at: _Frame, text: str, page: str) -> Iterator[str]:
+def _labels(labels: list[Label], at: _Frame, text: str, page: str) -> Iterator[str]:
     for label in labels:
         yield (
             f'<text x="{float(at.across(label.x)):.1f}" y="{float(at.down(label.y)):.1f}" '

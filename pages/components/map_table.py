@@ -1,4 +1,4 @@
-"""The map's table twin: what is selected, or all that is shown, with a memory's detail beside it."""
+"""The map's table twin: what is selected or shown, with one memory's detail beside it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from pages.components.frame import Desk
 from pages.components.text import count
 
 SELECTED, SHOWN = "Selected", "Shown"
+AT_ONCE = 2_000
+"""Rows up to which the shown ones are listed unasked."""
 
 
-def section(desk: Desk, rows: NDArray[np.int64]) -> None:
-    """The table of some rows, or of the selected ones; ticks share the selection."""
+def section(desk: Desk, rows: NDArray[np.int64], opened: int | None) -> None:
+    """The table of some rows, or of the selected ones; ticks share the selection.
+
+    The detail of the memory that is `opened` stands beside it.
+    """
     snapshot = desk.snapshot
     ids = selection.selected(snapshot)
     if not ids or keys.MAP_ROWS not in st.session_state:
@@ -27,14 +32,20 @@ def section(desk: Desk, rows: NDArray[np.int64]) -> None:
         st.caption(_in_words(len(ids), len(rows), len(snapshot)))
     if which == SELECTED:
         rows = np.array([snapshot.row_of(i) for i in ids], dtype=np.int64)
-    opened = selection.opened(snapshot)
+    listed = len(rows) and (which == SELECTED or len(rows) <= AT_ONCE or _wanted(len(rows)))
     main, side = st.columns([3, 2]) if opened else (st.container(), None)
-    with main:
-        named = hash(rows.tobytes())
-        tables.table(snapshot, rows, f"map-{which}-{named}", narrow=side is not None)
+    if listed:
+        with main:
+            named = hash(rows.tobytes())
+            tables.table(snapshot, rows, f"map-{which}-{named}", narrow=side is not None)
     if side is not None and opened:
         with side:
             detail.panel(desk, opened)
+
+
+def _wanted(size: int) -> bool:
+    """A large table is as heavy as the map itself, so it comes when it is asked for."""
+    return st.toggle(f"List all {size:,}", key="map-list")
 
 
 def look_at(which: str) -> None:

@@ -29,6 +29,7 @@ def navigation() -> Any:
             "More": [
                 st.Page("pages/history.py", title="History"),
                 st.Page("pages/ledger.py", title="Ledger"),
+                st.Page("pages/transfer.py", title="Transfer"),
             ],
         },
         position="top",

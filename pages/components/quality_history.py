@@ -9,6 +9,7 @@ import streamlit as st
 
 from memory_core import MEASURES, Quality, Revision
 from pages.components import keys
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.measuring import ABOUT, NAMES, Form, measured
 from pages.components.text import count
@@ -95,7 +96,9 @@ def _show(found: dict[int, Quality], made: dict[int, Revision], asked: Form) -> 
         alt=f"{asked.name(measure)} by revision, with its interval",
     )  # fmt: skip
     with st.expander("As a table"):
-        st.dataframe(_frame(found, made, asked), hide_index=True)
+        frame = _frame(found, made, asked)
+        st.dataframe(frame, hide_index=True)
+        table_downloads(frame, "quality-history")
 
 
 def _frame(found: dict[int, Quality], made: dict[int, Revision], asked: Form) -> Any:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from memory_core import MEASURES, Quality, QueryQuality, SavedQuery, ideal
 from pages.components import keys
-from pages.components.export import as_csv
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.measuring import ABOUT, Form, between
 from pages.components.text import count, md
@@ -69,10 +69,7 @@ def table(desk: Desk, quality: Quality, asked: Form) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if opened is None:
             st.caption("Tick a query to see its hits beside the ideal order, and to judge them.")
-        st.download_button(
-            "CSV", lambda: as_csv(frame), "quality.csv", "text/csv", key="csv-quality",
-            type="tertiary",
-        )  # fmt: skip
+        table_downloads(frame, "quality")
 
 
 def _frame(desk: Desk, quality: Quality, asked: Form) -> Any:

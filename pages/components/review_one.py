@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from memory_core import MemoryCoreError, Plan, Proposal
+from memory_core import Memory, MemoryCoreError, Plan, Proposal
 from pages.components import (
     plan_view,
     proposal_evidence,
@@ -16,6 +16,8 @@ from pages.components import (
     review_edit,
     review_group,
 )
+from pages.components.detail import kind_detail
+from pages.components.fields import fields
 from pages.components.frame import Desk
 from pages.components.review_queue import (
     ACCEPTED,
@@ -36,6 +38,8 @@ MARKS = {
     "delete": plan_view.REMOVED,
     "merge": plan_view.MERGED,
 }
+CLIPPED = 160
+"""Characters of a detail that an entry of a plan shows."""
 DONE = {"add": "added", "modify": "changed", "delete": "deleted", "merge": "merged"}
 
 
@@ -222,6 +226,13 @@ def _change(desk: Desk, plan: Plan) -> None:
     for number, entry in enumerate(plan_view.entries(plan)):
         with st.container(border=True, key=f"change-{number}", gap="small"):
             plan_view.show_entry(replace(entry, rationale=""))  # it stands above
+            if entry.mark in (plan_view.ADDED, plan_view.MERGED) and is_long(entry.memory):
+                kind_detail(entry.memory)
+
+
+def is_long(memory: Memory) -> bool:
+    """Whether an entry of a plan shows a part of the detail only."""
+    return any(len(value) > CLIPPED for value in fields(memory).values())
 
 
 # -- what was decided -----------------------------------------------------------------------------

@@ -204,12 +204,13 @@ def nothing(found: Queue, filtered: str) -> None:
     else:
         st.subheader("Nothing waits for review")
         st.markdown(NOTHING_YET if not found.everything else f"All is decided. {AGAIN}")
+    st.page_link("pages/clean.py", label="Look for duplicates in Clean", icon="🧹")
 
 
 AGAIN = "What was decided stands under **Accepted** and **Rejected**, and can be decided again."
 NOTHING_YET = (
-    "Proposals come from runs that are reflected on, from agents, from imports and from **Clean**, "
-    "which sends the duplicates it finds here. Until one comes, look for duplicates in Clean."
+    "Proposals come from runs that are reflected on, from agents, from imports, and from "
+    "**Clean**, which sends the duplicates that it finds."
 )
 
 

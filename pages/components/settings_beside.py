@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from memory_core import Contrast, Place, Retrieval, RetrievalSettings, contrast
+from pages.components.export import table_downloads
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
 from pages.components.query_form import DEFAULTS, SIMILARITIES, lexical_weight
@@ -41,6 +42,7 @@ def section(desk: Desk, found: Retrieval) -> None:
         },
         alt="The hits of both settings, with their ranks",
     )  # fmt: skip
+    table_downloads(lambda: _frame(told), "two-settings")
     st.caption("· marks a place that is no hit. ▲ rises under the second settings, ▼ falls.")
     st.button("Use the second settings", key="use-second", on_click=_use, args=(settings,))
 

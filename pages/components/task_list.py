@@ -8,6 +8,7 @@ import streamlit as st
 
 from memory_core import MemoryBank, MemoryCoreError, Retrieval, RetrievalSettings
 from pages.components import banks, keys
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.text import count
 
@@ -39,6 +40,7 @@ def section(desk: Desk, settings: RetrievalSettings) -> None:
         },
         alt="Tasks with their hits",
     )  # fmt: skip
+    table_downloads(lambda: _frame(found), "task-hits")
     st.button(
         f"Save {count(len(tasks), 'task')} as queries", key="save-tasks", on_click=_save,
         args=(desk.bank, tasks), help="They are then measured whenever something changes.",

@@ -8,6 +8,7 @@ import streamlit as st
 
 from memory_core import Measure, RetrievalSettings, Tuning, Verdict, tunings
 from pages.components import keys
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.measuring import (
     NAMES,
@@ -94,6 +95,7 @@ def _show(found: Tuning, asked: Form) -> None:
                 for name in _grid(found, measure).columns
             },
         )
+        table_downloads(lambda: _grid(found, measure), f"weights-{measure}")
 
 
 def _in_words(verdict: Verdict, asked: Form) -> str:

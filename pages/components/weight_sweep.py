@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from memory_core import Retrieval, Sweep, near_misses, sweep
+from pages.components.export import table_downloads
 from pages.components.text import count
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -94,6 +95,7 @@ def _tables(found: Retrieval, swept: Sweep, below: set[int]) -> None:
     )
     number = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(lines, hide_index=True, column_config=dict.fromkeys(lines.columns[3:], number))
+    table_downloads(lines, "weight-lines")
     crossings = pd.DataFrame(
         {
             "from λ": [c.weight for c in swept.crossings],
@@ -105,3 +107,4 @@ def _tables(found: Retrieval, swept: Sweep, below: set[int]) -> None:
     if len(crossings):
         columns = {"from λ": number, "score": number}
         st.dataframe(crossings, hide_index=True, column_config=columns)
+        table_downloads(crossings, "weight-crossings")

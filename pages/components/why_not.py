@@ -9,6 +9,7 @@ import streamlit as st
 
 from memory_core import Hit, Retrieval, Snapshot, WhyNot
 from pages.components import keys
+from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.score_bar import score_bar, sentence
 from pages.components.text import SYMBOLS, count, marked, md
@@ -111,6 +112,7 @@ def _beside_the_last(found: Retrieval, answer: WhyNot) -> None:
     number = st.column_config.NumberColumn(format="%.3f")
     columns = dict.fromkeys(("share", "last hit's share", "difference"), number)
     st.dataframe(table, hide_index=True, column_config=columns)
+    table_downloads(table, "score-parts")
 
 
 # -- advice ---------------------------------------------------------------------------------------
