@@ -37,19 +37,19 @@ with guide:
     tour.guide(desk, name, preview, made)
 st.markdown(f"**{md(preview.impact.sentence)}**")
 
-queries, gone, against_size = st.tabs(
-    [
-        f"Queries that lose ({len(preview.impact.comparison.losing)})",
-        f"What goes ({len(preview.plan.dropped):,})",
-        "Quality against size",
-    ]
-)
+queries, gone, mapped, against_size = st.tabs(
+    ["Queries that lose", "What goes", "On the map", "Quality against size"],
+    key="cost", on_change="rerun",
+)  # fmt: skip
 with queries:
     asked = len(preview.impact.comparison.queries)
     st.caption(f"{count(asked, 'saved query', 'saved queries')}, measured before and after.")
     compress_view.losses(preview)
 with gone:
     compress_view.dropped(desk, name, preview)
+with mapped:
+    if mapped.open:  # a map of 10,000 is not drawn for nobody
+        compress_view.on_the_map(desk, name, preview)
 with against_size:
     curve.section(desk, form)
 compress_commit.commit_bar(desk, name, preview)

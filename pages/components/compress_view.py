@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.components import gate, previews
+from pages.components import gate, map_difference, previews
 from pages.components.export import table_downloads
 from pages.components.frame import Desk
 from pages.components.previews import Preview
@@ -116,6 +116,17 @@ def dropped(desk: Desk, name: str, preview: Preview) -> None:
         table_downloads(frame, f"dropped-{name}")
     for memory_id in chosen[:3]:
         _argued(preview, memory_id)
+
+
+def on_the_map(desk: Desk, name: str, preview: Preview) -> None:
+    """Before and after on the same coordinates, with an arrow from what goes to what is nearest."""
+    plan = preview.plan
+    gone = zip(plan.dropped.tolist(), plan.nearest[~plan.kept].tolist(), strict=True)
+    st.caption("An arrow leads from each memory that goes to the most similar one that stays.")
+    map_difference.show(
+        desk, plan.before, plan.after, key=f"map-{name}",
+        arrows=[(memory_id, nearest) for memory_id, nearest in gone if nearest],
+    )  # fmt: skip
 
 
 def _dropped_frame(preview: Preview, ids: list[int]) -> Any:
