@@ -13,6 +13,9 @@ from pages.components.frame import Desk
 from pages.components.previews import Preview
 from pages.components.text import SYMBOLS, count, md, show
 
+ARROWS = 300
+"""More of them on one map hide it."""
+
 
 def side_by_side(made: dict[str, Preview], k: int) -> None:
     """One row for each strategy."""
@@ -121,11 +124,18 @@ def dropped(desk: Desk, name: str, preview: Preview) -> None:
 def on_the_map(desk: Desk, name: str, preview: Preview) -> None:
     """Before and after on the same coordinates, with an arrow from what goes to what is nearest."""
     plan = preview.plan
-    gone = zip(plan.dropped.tolist(), plan.nearest[~plan.kept].tolist(), strict=True)
-    st.caption("An arrow leads from each memory that goes to the most similar one that stays.")
+    nearest, similarity = plan.nearest[~plan.kept], plan.similarity[~plan.kept]
+    worst = np.argsort(similarity)[:ARROWS]  # NaN, where nothing stays, is last
+    pairs = zip(plan.dropped[worst].tolist(), nearest[worst].tolist(), strict=True)
+    st.caption(
+        "An arrow leads from each memory that goes to the most similar one that stays."
+        if len(nearest) <= ARROWS
+        else f"The {ARROWS} memories that go and are least like any that stays have an arrow to "
+        "the most similar one."
+    )
     map_difference.show(
         desk, plan.before, plan.after, key=f"map-{name}",
-        arrows=[(memory_id, nearest) for memory_id, nearest in gone if nearest],
+        arrows=[(memory_id, stays) for memory_id, stays in pairs if stays],
     )  # fmt: skip
 
 

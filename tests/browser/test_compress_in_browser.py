@@ -34,7 +34,16 @@ def test_preview_pin_commit_and_undo(page: Page, serve: Serve, library: MemoryBa
     expect(page.get_by_text("Revision 1", exact=True)).to_be_visible()
     expect(page.get_by_text("Drops 8 of 20")).to_be_visible()
 
-    page.get_by_role("tab", name="What goes (8)").click()
+    page.get_by_role("tab", name="On the map").click()
+    expect(page.get_by_text("This bank has no map yet.")).to_be_visible()
+    library.fit_map()
+    page.reload()
+    settled(page)
+    page.get_by_role("tab", name="On the map").click()
+    expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("8 dropped · 12 kept")).to_be_visible()
+
+    page.get_by_role("tab", name="What goes").click()
     table = page.locator("[data-testid=stDataFrame]").nth(1)
     box = table.bounding_box()
     assert box is not None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -135,3 +137,26 @@ def test_the_curve_is_computed_on_request_and_kept(open_app: Open, library: Memo
 
 def test_an_empty_bank_says_so(open_app: Open, bank: MemoryBank) -> None:
     assert "nothing to compress" in everything(open_app(bank, "compress"))
+
+
+def test_the_map_has_an_arrow_from_what_goes_to_what_is_nearest(
+    open_app: Open, library: MemoryBank
+) -> None:
+    library.fit_map()
+    app = open_app(library, "compress")
+    assert not app.get("plotly_chart"), "it is drawn for those who look at it only"
+    app.session_state["cost"] = "On the map"
+    app.run()
+    assert not app.exception
+    drawn = json.loads(app.get("plotly_chart")[0].proto.spec)
+    plan = plan_of(library)
+    (lines,) = [trace for trace in drawn["data"] if trace["mode"] == "lines"]
+    laid = library.map()
+    assert laid is not None
+    wanted = {
+        (*laid.position_of(gone).tolist(), *laid.position_of(plan.decision(gone).nearest).tolist())
+        for gone in plan.dropped.tolist()
+    }
+    x, y = lines["x"], lines["y"]
+    found = [(x[i], y[i], x[i + 1], y[i + 1]) for i in range(0, len(x), 3)]
+    assert np.array(sorted(found)) == pytest.approx(np.array(sorted(wanted)))
