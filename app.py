@@ -10,5 +10,5 @@ frame_is_there()
 page = navigation()
 desk = frame.open_desk()
 frame.header(desk)
+frame.footer(desk)  # before the page, which may stop early and would take the way back with it
 page.run()
-frame.footer(desk)

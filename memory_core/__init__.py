@@ -153,6 +153,12 @@ from memory_core.snapshot import Snapshot
 from memory_core.splitting import split
 from memory_core.standing import Standing, near_misses, standings
 from memory_core.sweep import Course, Crossing, Cut, Sweep, sweep
+from memory_core.trajectories import (
+    TRAJECTORY_FORMATS,
+    Masked,
+    Reading,
+    read_trajectories,
+)
 from memory_core.tuning import Tuning, TuningPoint, Verdict, tune, tunings
 
 __all__ = [
@@ -167,6 +173,7 @@ __all__ = [
     "MEMORY_FORMATS",
     "PRESETS",
     "STRATEGIES",
+    "TRAJECTORY_FORMATS",
     "Add",
     "Adjust",
     "BankSettings",
@@ -222,6 +229,7 @@ __all__ = [
     "MapDifference",
     "MapSettings",
     "MapState",
+    "Masked",
     "Measure",
     "Memory",
     "MemoryBank",
@@ -253,6 +261,7 @@ __all__ = [
     "QueryComparison",
     "QueryQuality",
     "RankDistortion",
+    "Reading",
     "RecordedHit",
     "RecordedRetrieval",
     "ReflectionError",
@@ -322,6 +331,7 @@ __all__ = [
     "read_injection",
     "read_judgements",
     "read_memories",
+    "read_trajectories",
     "split",
     "standings",
     "sweep",

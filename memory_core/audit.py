@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -100,8 +101,9 @@ def _copies(snapshot: Snapshot, pairs: NearPairs) -> Iterator[Finding]:
     exact: dict[str, list[int]] = {}
     for memory_id, text in zip(snapshot.ids.tolist(), snapshot.texts(), strict=True):
         exact.setdefault(text, []).append(memory_id)
+    told = set(pairs.distinct)
     for ids in exact.values():
-        if len(ids) > 1:
+        if any(pair not in told for pair in combinations(ids, 2)):
             yield Finding("exact copy", tuple(ids), f"{_named(ids)} have the same text.")
     for group in pairs.groups(NEAR):
         if len({snapshot.by_id(memory_id).text for memory_id in group.ids}) > 1:

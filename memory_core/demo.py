@@ -29,6 +29,7 @@ from memory_core.records import (
     StrategicDetail,
     ToolDetail,
 )
+from memory_core.trajectories import read_trajectories
 
 SESSIONS = 46
 PRUNED_AT = 31
@@ -214,6 +215,15 @@ class _Replay:
             )
             self.bank.propose(batch, source=source)
 
+    def runs(self) -> None:
+        """Keep the sample trajectories under the names that the proposals cite."""
+        self.bank.actor = "agent"
+        for file in sorted((data() / "trajectories").iterdir()):
+            reading = read_trajectories(file.read_bytes(), file.name)
+            further = range(2, len(reading.trajectories) + 1)  # rollouts of the same task
+            ids = [file.stem, *(f"{file.stem}-{number}" for number in further)]
+            self.bank.keep_trajectories(reading.trajectories, format=reading.format, ids=ids)
+
     def _proposed(self, row: Mapping[str, Any]) -> Operation:
         cited = "trajectory" in row
         evidence = (Evidence(row["trajectory"], row.get("steps", ())),) if cited else ()
@@ -311,6 +321,7 @@ def build_demo(
     progress("Saved queries and proposals", 0.95)
     replay.queries()
     replay.proposals()
+    replay.runs()
     _discard(path)
     building.replace(path)
     _discard(building)

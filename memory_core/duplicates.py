@@ -177,11 +177,11 @@ def near_pairs(
     """
     if not 0 < floor <= 1:
         raise SettingsError(f"A similarity to join memories from lies in (0, 1]; it was {floor}.")
-    pairs = tuple(sorted({_ascending(pair) for pair in distinct}))
+    pairs = tuple(sorted({_ascending(pair) for pair in distinct if pair[0] != pair[1]}))
     rows = [
         (snapshot.row_of(a), snapshot.row_of(b))
         for a, b in pairs
-        if a != b and a in snapshot and b in snapshot
+        if a in snapshot and b in snapshot
     ]
     edges = spanning_forest(snapshot.vectors, floor, cut=rows)
     return NearPairs(snapshot, floor, edges, pairs)

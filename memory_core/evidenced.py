@@ -8,7 +8,7 @@ from memory_core.curated import CuratedMemories
 from memory_core.errors import InvalidBatchError
 from memory_core.records import Trajectory, TrajectorySummary
 from memory_core.store import runs
-from memory_core.trajectories.masked import mask_trajectory
+from memory_core.trajectories.masked import mask_trajectories
 from memory_core.trajectories.normal_form import clean_trajectory, trajectory_id
 from memory_core.validation import check_string
 
@@ -29,7 +29,7 @@ class EvidencedMemories(CuratedMemories):
         so that a run that is kept already is not kept twice. Raises InvalidBatchError where a
         given id belongs to another run.
         """
-        kept = [mask_trajectory(clean_trajectory(run))[0] for run in trajectories]
+        kept, _ = mask_trajectories([clean_trajectory(run) for run in trajectories])
         names = [trajectory_id(run) for run in kept] if ids is None else list(ids)
         if len(names) != len(kept):
             raise InvalidBatchError(

@@ -187,8 +187,9 @@ class _Closeness:
         one, other = self.place[first], self.place[second]
         start, end = np.minimum(one, other) + 1, np.maximum(one, other) + 1
         level = np.frexp((end - start).astype(np.float64))[1] - 1
-        near: NDArray[np.float64] = self.least[level, start]
-        return np.minimum(near, self.least[level, end - (1 << level)])
+        one_run, other_run = self.least[level, start], self.least[level, end - (1 << level)]
+        weakest: NDArray[np.float64] = np.minimum(one_run, other_run)
+        return weakest
 
 
 def _line(n: int, forest: Edges) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

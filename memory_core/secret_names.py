@@ -108,13 +108,12 @@ def _span(text: str, at: int) -> tuple[int, int, bool]:
         bare = _BARE.match(text, at)
         return at, bare.end() if bare else at, False
     quote, start = opening[1], opening.end()
-    end = text.find(quote, start, start + 1024)
+    line = text.find("\n", start, start + 1024)
+    limit = line if line >= 0 else min(start + 1024, len(text))
+    end = text.find(quote, start, limit)
     while end > start and len(quote) == 1 and text[end - 1] == "\\":
-        end = text.find(quote, end + 1, start + 1024)
-    if end < 0:  # cut off
-        line = text.find("\n", start, start + 1024)
-        end = min(line if line >= 0 else start + 1024, len(text))
-    return start, end, True
+        end = text.find(quote, end + 1, limit)
+    return start, end if end >= 0 else limit, True  # where it is cut off, to the end of the line
 
 
 def _is_secret(value: str, group: str, *, quoted: bool, named: bool) -> bool:

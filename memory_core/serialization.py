@@ -126,7 +126,9 @@ def check_proposable(operation: Operation) -> None:
             "of its batch would add. Propose that one first."
         )
     try:
-        dumps(operation_to_dict(operation)).encode()
+        written = dumps(operation_to_dict(operation))
+        written.encode()
+        operation_from_dict(json.loads(written))  # what cannot be read again would hide the others
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise InvalidBatchError(
             f"This {type(operation).__name__} cannot be written down: {error}. Use text, whole "

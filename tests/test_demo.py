@@ -95,3 +95,17 @@ def test_the_same_sources_give_the_same_bank(demo: MemoryBank, tmp_path: Path) -
     assert again.revisions() == demo.revisions()
     assert again.queries() == demo.queries()
     assert again.retrievals() == demo.retrievals()
+
+
+def test_the_audit_finds_what_was_planted(demo: MemoryBank) -> None:
+    rows = Sources.read(data() / "demo").memories
+    id_of = {memory.text: memory.id for memory in demo.snapshot()}
+    found = {
+        rule: {frozenset(f.ids) for f in demo.audit() if f.rule == rule}
+        for rule in ("stale", "generic", "secret", "instruction")
+    }
+    for rule in ("stale", "generic"):
+        planted = {frozenset([id_of[row["text"]]]) for row in rows if row.get("planted") == rule}
+        assert planted <= found[rule]
+        assert len(found[rule] - planted) <= 0.02 * len(id_of)
+    assert not found["secret"] | found["instruction"]

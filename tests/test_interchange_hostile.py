@@ -160,7 +160,7 @@ def test_a_file_with_nothing_in_it(content: str | bytes):
 
 
 def test_a_file_of_another_kind_says_what_is_known():
-    assert "Known are: Winnow" in refused("Dear Anna, thank you for your letter.")
+    assert "name it: ace" in refused("Dear Anna, thank you for your letter.")
     assert "line 1, column" in refused('{"skills": {"a": }}')
     message = refused(foreign_files.ACE, format="kayba")
     assert "no kayba skillbook" in message

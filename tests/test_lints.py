@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ from memory_core import (
     lint_text,
     near_copies,
 )
+from memory_core.curation import plan, texts_of
 from memory_core.instructions import instruction_in
 from memory_core.wording import is_generic
 from tests.strategies import any_text, details, kinds, labels, lesson_texts, unit_vectors
@@ -301,6 +303,29 @@ def lesson(memory_id: int, text: str) -> Memory:
     return Memory(memory_id, "tool", text, "git")
 
 
+def turned(*degrees: float) -> list[np.ndarray]:
+    return [np.array([np.cos(a), np.sin(a)], dtype=np.float32) for a in np.radians(degrees)]
+
+
+def test_many_later_near_copies_do_not_hide_an_earlier_one() -> None:
+    texts = [f"text {i}" for i in range(60)]
+    vectors = dict(zip(texts, turned(20, 0, *np.linspace(0.1, 5, 58)), strict=True))
+    made = plan(Snapshot.empty(2), Batch([Add(text, "tool", "x") for text in texts]), vectors)
+    near = {lint.index: lint.memory_ids for lint in made.lints if lint.rule == "near copy"}
+    assert near[1] == (-1,)
+    assert near[2] == (-2, -1)
+    assert set(near) == set(range(1, 60))
+
+
+def test_a_later_exact_copy_of_a_standing_text_is_not_named_as_a_near_copy() -> None:
+    vectors = dict(zip(("old", "new"), turned(0, 5), strict=True))
+    standing = Snapshot.from_memories([lesson(1, "old")], [vectors["old"]], revision=1)
+    batch = Batch([Add("new", "tool", "x"), Add("old", "tool", "x")])
+    lints = plan(standing, batch, vectors).lints
+    near = [(lint.index, lint.memory_ids) for lint in lints if lint.rule == "near copy"]
+    assert near == [(0, (1,)), (1, (-1,))]
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(lesson_texts, max_size=12),
@@ -309,8 +334,6 @@ def lesson(memory_id: int, text: str) -> Memory:
 def test_the_near_copies_in_a_plan_are_those_of_every_two_texts(
     standing: list[str], changes: list[tuple[bool, str, int]]
 ) -> None:
-    from memory_core.curation import plan, texts_of
-
     embed = HashEmbedder().embed
     snapshot = Snapshot.from_memories(
         [lesson(i, text) for i, text in enumerate(standing, 1)], embed(standing), revision=1

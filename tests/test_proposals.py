@@ -130,6 +130,12 @@ def test_one_that_needs_another_is_not_proposed(filled):
     assert filled.proposals(None) == ()
 
 
+def test_one_that_could_not_be_read_again_is_not_proposed(filled):
+    with pytest.raises(InvalidBatchError, match="cannot be written down"):
+        filled.propose(Batch([NEW, Merge(5, "both")]))
+    assert filled.proposals(None) == ()
+
+
 def test_an_unknown_one_is_said_and_none_is_asked_for(filled):
     with pytest.raises(MemoryNotFoundError, match="no proposal 9"):
         filled.decide([9], accept=True)

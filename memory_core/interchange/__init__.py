@@ -131,10 +131,9 @@ def _detected(source: Source) -> MemoryFormat:
     about = ""
     if source.text.lstrip()[:1] in ("{", "[") and source.json_problem:
         about = f" It begins like JSON, but {source.json_problem}"
-    titles = ", ".join(form.title for form in MEMORY_FORMATS.values())
     raise InterchangeError(
-        f"The file is none of the known formats.{about} Known are: {titles}. Name the format if "
-        "it is one of them."
+        f"The file is none of the known formats.{about} If it is one of them all the same, name "
+        f"it: {', '.join(sorted(MEMORY_FORMATS))}."
     )
 
 

@@ -1,4 +1,11 @@
-"""Clusters of memories in the embedding space, not on the map: the map tears some apart."""
+"""Clusters of memories in the embedding space, not on the map: the map tears some apart.
+
+HDBSCAN, by the first principal components scaled to length 1: in all 384 dimensions nothing is
+dense, and it would leave out nearly everything. Where "excess of mass" makes one cluster of most of
+all, as it now and then does, the leaves of the tree are taken instead. Measured by the labels of
+MetaTool's queries (2,000 and 10,000) and by the demo's domains: 10 components lose clusters, and 25
+win little.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +28,9 @@ from memory_core.snapshot import Snapshot
 
 DIMENSIONS = 15
 """Principal components in which HDBSCAN looks for dense places."""
+CLOSE = 2
+"""How near the second of a place must be (itself counts) for it to be dense; with 5, a third more
+are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +111,21 @@ def _hdbscan(vectors: NDArray[np.float32], settings: ClusterSettings) -> NDArray
     size = settings.minimum_size or smallest_cluster(n)
     if n < max(2 * size, 5):
         return np.full(n, -1, dtype=np.int64)
-    found = HDBSCAN(
-        min_cluster_size=size, min_samples=min(3, size), cluster_selection_method="leaf", copy=True
-    ).fit(_reduced(vectors))
-    return np.asarray(found.labels_, dtype=np.int64)
+    reduced = _reduced(vectors)
+    labels = np.full(n, -1, dtype=np.int64)
+    for selection in ("eom", "leaf"):
+        found = HDBSCAN(
+            min_cluster_size=size, min_samples=CLOSE, cluster_selection_method=selection, copy=True
+        )
+        labels = np.asarray(found.fit(reduced).labels_, dtype=np.int64)
+        if 2 * np.bincount(labels + 1)[1:].max(initial=0) <= n:
+            break
+    return labels
 
 
 def smallest_cluster(size: int) -> int:
     """The fewest memories of a cluster where nobody says."""
-    return max(4, round(size / 200))
+    return max(5, round(size / 200))
 
 
 def _reduced(vectors: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -4,10 +4,10 @@
     attraction              −2ab·d²⁽ᵇ⁻¹⁾ / (1 + a·d²ᵇ)
     repulsion                2b / ((0.001 + d²)(1 + a·d²ᵇ))
 
-as umap-learn does it, but that both are read from tables by d² to within half a percent, and the
-steps are half as long from the start: measured on sentence vectors, that takes less than a third
-of the time for a map that is as true. One thread, one generator of random numbers: the same start,
-ties and seed give the same map.
+as umap-learn does it, but that both are read from tables by d² to within half a percent, which
+takes a quarter of the time, and that steps are half as long, which makes up for the start from
+principal components. One thread, one generator of random numbers: the same start, ties and seed
+give the same map.
 """
 
 from __future__ import annotations
@@ -71,9 +71,10 @@ def curve(min_distance: float) -> tuple[float, float]:
 def _forces(min_distance: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Attraction and repulsion by the first 16 bits of d² as a float32: 128 steps to an octave."""
     a, b = curve(min_distance)
-    middle = ((np.arange(2**15, dtype=np.int64) << 16) + 2**15).astype(np.int32)
+    first_bits = np.arange(2**15, dtype=np.int64)
+    first_bits = np.minimum(first_bits, 0x7F7F)  # beyond are infinity and what is no number
+    middle = ((first_bits << 16) + 2**15).astype(np.int32)
     squared = middle.view(np.float32).astype(np.float64)
-    squared[~np.isfinite(squared)] = np.finfo(np.float32).max
     power = squared**b
     attraction = -2 * a * b * power / squared / (1 + a * power)
     repulsion = 2 * b / ((0.001 + squared) * (1 + a * power))

@@ -24,8 +24,11 @@ from memory_core.neighbours import nearest_several
 from memory_core.pool import Pool
 from memory_core.snapshot import Snapshot
 
-NEAREST = 5
-"""Fitted neighbours by which a vector is placed."""
+NEAREST = 3
+"""Fitted neighbours by which a vector is placed. The more, the more often some of them lie
+elsewhere on the map, and the mean of both places is neither: of 1,000 held-out queries among 9,000
+the share of the 15 nearest on the map that are the nearest indeed was .445 with 3, .425 with 5 and
+.344 with 15; with 1 it was .467, and each new memory hid another."""
 TWIN = 1e-6
 """Vectors whose cosine is this close to 1 are the same."""
 UNKNOWN, FITTED, PLACED = 0, 1, 2

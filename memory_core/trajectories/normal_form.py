@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
@@ -46,6 +46,16 @@ def trajectory_id(trajectory: Trajectory) -> str:
     return "run-" + hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def texts_of(trajectory: Trajectory) -> Iterator[str]:
+    """Every text in a trajectory, those of its sub-agents included."""
+    yield from (trajectory.task, trajectory.outcome.reason)
+    yield from (trajectory.agent, trajectory.model, trajectory.name)
+    for step in trajectory.steps:
+        yield from (step.text, step.tool, step.arguments, step.observation, step.error)
+    for child in trajectory.children:
+        yield from texts_of(child)
+
+
 def clean(text: str) -> str:
     """A text without the two things that no store holds: U+0000 and halves of surrogate pairs."""
     if "\x00" in text:
@@ -58,6 +68,8 @@ def clean(text: str) -> str:
 
 def clean_trajectory(trajectory: Trajectory) -> Trajectory:
     """The trajectory with all its texts clean."""
+    if all(text.isascii() and "\x00" not in text for text in texts_of(trajectory)):
+        return trajectory
     return with_texts(trajectory, lambda text, step: clean(text))
 
 

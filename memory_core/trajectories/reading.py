@@ -12,7 +12,7 @@ from memory_core.records import Trajectory
 from memory_core.trajectories.decoding import MAX_BYTES, decoded, is_zip, zip_entries
 from memory_core.trajectories.formats import FORMATS
 from memory_core.trajectories.formats.format import Format
-from memory_core.trajectories.masked import Masked, mask_trajectory
+from memory_core.trajectories.masked import Masked, mask_trajectories
 from memory_core.trajectories.normal_form import MAX_DEPTH, clean_trajectory
 from memory_core.trajectories.source import ABSENT, Source, fenced
 
@@ -151,15 +151,10 @@ def _inside(value: Any, depth: int) -> Iterator[Any]:
 
 
 def _finished(trajectories: Iterable[Trajectory], found: Format, source: Source) -> Reading:
-    masked: list[Masked] = []
-    kept = []
-    for position, trajectory in enumerate(trajectories):
-        safe, secrets = mask_trajectory(clean_trajectory(trajectory), position)
-        kept.append(safe)
-        masked += secrets
+    kept, masked = mask_trajectories([clean_trajectory(one) for one in trajectories])
     if source.pictures.count:
         source.warn(f"{source.pictures.count} pictures or files in it were left out.")
-    return Reading(tuple(kept), found.name, tuple(source.warnings), tuple(masked))
+    return Reading(kept, found.name, tuple(source.warnings), masked)
 
 
 def _read_zip(raw: bytes, filename: str, format: str | None) -> Reading:

@@ -107,7 +107,7 @@ class Source:
             line += text.count("\n", at, start)
             if start >= len(text):
                 break
-            value, at = _record(text, start)
+            value, at = _record(text, start, first=line == 1)
             if value is ABSENT:
                 broken.append(line)
             else:
@@ -123,12 +123,12 @@ class Source:
         return Source("", self.filename, value, self.warnings, self.pictures)
 
 
-def _record(text: str, start: int) -> tuple[Any, int]:
+def _record(text: str, start: int, *, first: bool) -> tuple[Any, int]:
     """The value that begins at a place, or in the rest of its line, and where to go on."""
     end = text.find("\n", start)
     end = end if end >= 0 else len(text)
     places = [start]
-    if not text[:start].strip() and text[start] != "{" and not text.startswith("data:", start):
+    if first and text[start] != "{" and not text.startswith("data:", start):
         places.append(text.find('{"', start, end))  # something was put before the first line
     for place in places:
         if place >= 0 and text[place] in '{["-0123456789tfn':

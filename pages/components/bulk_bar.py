@@ -11,6 +11,8 @@ from pages.components.frame import Desk
 from pages.components.tables import frame_of
 from pages.components.text import count
 
+MERGED = 50
+"""Most memories that can be merged into one."""
 NAMED = 6
 """How many ids of lost memories are named."""
 
@@ -33,17 +35,17 @@ def _bar(desk: Desk, ids: tuple[int, ...]) -> None:
         st.markdown(f"**{count(some, 'memory', 'memories')} selected**")
         if some == 1:
             _button(desk, "Edit", "edit", ids)
-        _button(desk, f"Tag {some}", "tag", ids)
-        _button(desk, f"Move {some}", "move", ids, "To another domain.")
-        _button(desk, f"Pin {some}", "pin", ids, "Pinned memories survive every compression.")
-        _button(desk, f"Unpin {some}", "unpin", ids)
-        if some > 1:
-            _button(desk, f"Merge {some} into 1", "merge", ids)
+        _button(desk, f"Tag {some:,}", "tag", ids)
+        _button(desk, f"Move {some:,}", "move", ids, "To another domain.")
+        _button(desk, f"Pin {some:,}", "pin", ids, "Pinned memories survive every compression.")
+        _button(desk, f"Unpin {some:,}", "unpin", ids)
+        if 1 < some <= MERGED:
+            _button(desk, f"Merge {some:,} into 1", "merge", ids)
         if some == 1:
             _button(desk, "Split", "split", ids, "Into two.")
         if some == 2:
             _button(desk, "Compare", "compare", ids, "Side by side.")
-        _button(desk, f"Delete {some}", "delete", ids)
+        _button(desk, f"Delete {some:,}", "delete", ids)
         table_downloads(lambda: _table(desk, ids), "memories-selected")
         st.button("Clear selection", key="clear-selected", type="tertiary",
                   on_click=selection.select, args=((),))  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
-from memory_core import DuplicateGroup, NearPairs
+from memory_core import DuplicateGroup, Merge, NearPairs
 from pages.components import clean_group, clean_merge, clean_pairs
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
@@ -100,9 +102,13 @@ def _exact(desk: Desk) -> None:
             clean_merge.plan_button(desk, "exact", f"Merge all {len(exact)}")
         if clean_merge.is_open("exact"):
             clean_merge.plan_section(
-                desk, "exact", [group.draft() for group in exact],
+                desk, "exact", [_exact_draft(group) for group in exact],
                 f"Merged {count(len(exact), 'group')} of exact copies",
             )  # fmt: skip
+
+
+def _exact_draft(group: DuplicateGroup) -> Merge:
+    return replace(group.draft(), rationale=f"The same text {len(group)} times.")
 
 
 def _told(desk: Desk) -> None:

@@ -54,19 +54,19 @@ def plan_section(desk: Desk, name: str, merges: Sequence[Merge], sentence: str) 
     except MemoryCoreError as error:
         st.error(md(str(error)))
         return
+    gone, kept = len(plan.removed), len(plan.accepted)
     with st.container(key=f"planned-{name}"):
-        show_plan(desk, plan, full=6, key=f"merge-plan-{name}")
-        if st.toggle("See what it does to the saved queries", key=f"gate-{name}"):
-            gate.show(desk, plan)
-        gone, kept = len(plan.removed), len(plan.accepted)
         with st.container(horizontal=True):
             st.button(
-                f"Commit: {gone:,} {'memory' if gone == 1 else 'memories'} become {kept:,}",
-                key=f"commit-{name}", type="primary", disabled=bool(plan.refused),
-                on_click=_commit, args=(desk, plan, sentence),
+                f"Commit: {gone:,} memories become {kept:,}", key=f"commit-{name}",
+                type="primary", disabled=bool(plan.refused), on_click=_commit,
+                args=(desk, plan, sentence),
                 help="One new revision; the bar at the bottom takes it back.",
             )  # fmt: skip
             st.button("Not now", key=f"leave-{name}", on_click=_toggle, args=(name,))
+        show_plan(desk, plan, full=6, key=f"merge-plan-{name}")
+        if st.toggle("See what it does to the saved queries", key=f"gate-{name}"):
+            gate.show(desk, plan)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -16,7 +16,7 @@ from memory_core import (
 )
 from pages.components import diff, edit_draft, selection
 from pages.components.frame import Desk
-from pages.components.text import ago, count, md, named, show, show_list, used
+from pages.components.text import SYMBOLS, ago, count, md, named, show, show_list, used
 
 NEIGHBOURS = 10
 
@@ -114,14 +114,16 @@ def _nearest(snapshot: Snapshot, memory_id: int) -> None:
     if not found:
         st.caption("There is no other memory yet.")
     for neighbour in found:
-        value, text, button = st.columns([1, 6, 1.4], gap="small")
-        value.markdown(f"`{neighbour.similarity:.2f}`")
-        with text:
-            show(neighbour.memory.text)
-        button.button(
-            "Open", key=f"near-{neighbour.memory.id}", type="tertiary",
-            on_click=selection.open_memory, args=(neighbour.memory.id,),
-        )  # fmt: skip
+        show(neighbour.memory.text)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(
+                f"**{neighbour.similarity:.2f}** similar · {SYMBOLS[neighbour.memory.kind]} "
+                f"{md(neighbour.memory.domain, limit=40)} · memory {neighbour.memory.id}"
+            )
+            st.button(
+                "Open", key=f"near-{neighbour.memory.id}", type="tertiary",
+                on_click=selection.open_memory, args=(neighbour.memory.id,),
+            )  # fmt: skip
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -133,6 +135,10 @@ def _changes(
 
 def _history(desk: Desk, memory_id: int) -> None:
     changes = _changes(str(desk.bank.path), desk.signature, memory_id, desk.bank)
+    st.page_link(
+        "pages/history.py", label="Its whole life in History",
+        query_params={"history": "One memory's life", "life": str(memory_id)},
+    )  # fmt: skip
     curve = [c.after.confidence for c in changes if c.after]
     if len(curve) > 2:
         st.line_chart(curve, height=110, y_label="confidence", x_label="change")

@@ -25,6 +25,11 @@ from pages.components.frame import Desk
 from pages.components.plan_view import show_plan
 from pages.components.text import count, md
 
+UNSCROLLED = 3
+"""Most operations whose plan stands whole in the dialog."""
+SCROLLED = 520
+"""Height of a longer one, in pixels."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verb:
@@ -135,7 +140,10 @@ def _planned(desk: Desk, draft: Draft, asked: Asked) -> Draft:
 
 def _show_plan(desk: Desk, draft: Draft, asked: Asked) -> None:
     assert draft.plan is not None
-    show_plan(desk, draft.plan, key="draft-plan")
+    many = len(draft.plan.batch.operations) > UNSCROLLED
+    # So that the buttons stay in sight.
+    with st.container(height=SCROLLED if many else "content", border=False, key="draft-plan"):
+        show_plan(desk, draft.plan, key="draft-plan")
     if _changes_something(draft.plan):
         st.text_input(
             "Why (for the history; may stay empty)", key=f"{draft.token}-why", max_chars=400

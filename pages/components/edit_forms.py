@@ -38,8 +38,9 @@ def edit(desk: Desk, draft: Draft) -> Asked | None:
     seen = desk.bank.snapshot(draft.base).by_id(memory_id)
     edit_conflict.news(desk, draft, seen)
     filled = memory_form(
-        desk, key=draft.token, kind=seen.kind, value=draft.values or seen, ignore=(memory_id,)
-    )
+        desk, key=draft.token, kind=seen.kind, value=draft.values or seen,
+        original=" ".join(seen.text.split()), ignore=(memory_id,),
+    )  # fmt: skip
     if filled is None:
         return None
     change = filled.as_modify(seen)
@@ -53,6 +54,9 @@ def merge(desk: Desk, draft: Draft) -> Asked | None:
     """One memory in the place of several: the most confident one's text to begin with."""
     seen = desk.bank.snapshot(draft.base)
     sources = [seen.by_id(memory_id) for memory_id in draft.ids if memory_id in seen]
+    if not sources:
+        st.warning("All of them have left the bank since they were selected.")
+        return None
     for memory in sources[:6]:
         st.caption(
             f"{named(memory.kind)} · {md(memory.domain, limit=40)} · memory {memory.id} · "
@@ -68,12 +72,18 @@ def merge(desk: Desk, draft: Draft) -> Asked | None:
         )  # fmt: skip
     if filled is None:
         return None
+    # One that had left before its author looked is no source; one that leaves after is told.
     operation = Merge(
-        draft.ids, filled.text, filled.kind, filled.domain, filled.detail, filled.tags
+        tuple(memory.id for memory in sources),
+        filled.text,
+        filled.kind,
+        filled.domain,
+        filled.detail,
+        filled.tags,
     )
-    some = count(len(draft.ids), "memory", "memories")
+    some = count(len(sources), "memory", "memories")
     return _asked(
-        draft, operation, f"Merged {some} into one", f"Merge {len(draft.ids)} into 1", filled
+        draft, operation, f"Merged {some} into one", f"Merge {len(sources):,} into 1", filled
     )
 
 

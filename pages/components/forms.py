@@ -73,13 +73,15 @@ def memory_form(
     key: str,
     kind: Kind | None = None,
     value: Memory | Add | Filled | None = None,
+    original: str = "",
     ignore: tuple[int, ...] = (),
     pin: bool = True,
 ) -> Filled | None:
     """The fields of a memory; None while something in them breaks a rule, which is said.
 
     `key` tells the form from others, and a form that was opened before from this one. `kind`
-    fixes the kind; without it, it can be chosen. `value` is what stands in the form at first.
+    fixes the kind; without it, it can be chosen. `value` is what stands in the form at first,
+    `original` the text that changes are told against where that is another.
     `ignore` are ids that are not told as neighbours, such as that of the memory itself. Without
     `pin` there is no switch for it.
     """
@@ -99,7 +101,7 @@ def memory_form(
             )
         filled = Filled(text, chosen, domain, detail, tags, pinned)
         with counted:
-            valid = _check_text(filled, given)
+            valid = _check_text(filled, original or (given.text if given else ""))
         if text and not domain:
             st.markdown(":red[A memory needs a domain, such as “general”.]")
     with beside:
@@ -203,12 +205,12 @@ def _lines(label: str, items: tuple[str, ...], key: str, height: int = 80) -> tu
 # -- what is said about them ----------------------------------------------------------------------
 
 
-def _check_text(filled: Filled, given: Filled | None) -> bool:
+def _check_text(filled: Filled, original: str) -> bool:
     fits = word_count(filled.text)
     if not filled.text:
         return False
     # The line shows a part of a long lesson only; here it stands whole.
-    st.markdown(diff.words(given.text, filled.text) if given and given.text else md(filled.text))
+    st.markdown(diff.words(original, filled.text) if original else md(filled.text))
     show_lints(filled)
     return fits
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import streamlit as st
@@ -11,6 +12,9 @@ from pages.components import banks, keys
 from pages.components.bank_menu import bank_menu
 from pages.components.navigation import ensure_frame
 from pages.components.text import count, md
+
+HELD = 0.5
+"""Seconds in which a second Undo is taken for the same one."""
 
 
 @dataclass(frozen=True)
@@ -154,9 +158,10 @@ def _dismiss() -> None:
 
 
 def undo(bank: MemoryBank, number: int) -> None:
-    """Take back what the bar tells of; a second click of one hand finds nothing left to do."""
+    """Take back what the bar tells of; the second click of a double one is not another wish."""
     made = st.session_state.get(keys.MADE)
-    if made and made[0] != number:
+    again = time.monotonic() - st.session_state.get(keys.UNDONE_AT, -HELD) < HELD
+    if again or (made and made[0] != number):
         return
     try:
         desk = banks.writable(bank)
@@ -164,6 +169,7 @@ def undo(bank: MemoryBank, number: int) -> None:
     except MemoryCoreError as error:
         st.session_state[keys.NOTICE] = str(error)
         return
+    st.session_state[keys.UNDONE_AT] = time.monotonic()
     note(revision, f"Took revision {number} back")
 
 

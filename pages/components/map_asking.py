@@ -20,8 +20,8 @@ from memory_core import (
 )
 from pages.components import map_table, map_view, selection
 from pages.components.frame import Desk
-from pages.components.map_figure import Ink, ink
 from pages.components.map_hover import literal
+from pages.components.map_ink import Ink, ink
 from pages.components.previews import saved_queries
 from pages.components.text import SYMBOLS, md, show
 

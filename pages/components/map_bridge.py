@@ -16,6 +16,7 @@ from pages.components import keys
 
 CANVAS = "map-canvas"
 """Key of the container in which the chart stands."""
+LISTENER = "map-listener"
 
 _LISTEN = """
 export default function ({ data, setStateValue }) {
@@ -28,7 +29,7 @@ export default function ({ data, setStateValue }) {
         x: Array.from(xaxis.range), y: Array.from(yaxis.range), stamp: meta.stamp,
         colour: chart.data[1].legendgroup, tool: dragmode,
       });
-    }, 350);
+    }, 200);
   };
   const events = ["plotly_relayout", "plotly_update", "plotly_restyle", "plotly_buttonclicked"];
   const leave = () => {
@@ -56,11 +57,15 @@ def _listener() -> Any:
 @st.fragment
 def listen() -> None:
     """Keep what the browser reports; see `seen`."""
-    told = _listener()(
-        key="map-listener", data={"canvas": CANVAS}, on_seen_change=lambda: None, height=1
-    )
-    if told.seen:
-        st.session_state[keys.MAP_SEEN] = dict(told.seen)
+    _listener()(key=LISTENER, data={"canvas": CANVAS}, on_seen_change=_keep, height=1)
+
+
+def _keep() -> None:
+    # In a callback, which comes before all else even when a whole run of the page swallows the
+    # fragment's own.
+    told = st.session_state[LISTENER].get("seen")
+    if told:
+        st.session_state[keys.MAP_SEEN] = dict(told)
 
 
 def seen(stamp: str) -> dict[str, Any]:

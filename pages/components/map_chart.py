@@ -24,8 +24,9 @@ from pages.components import (
 from pages.components.frame import Desk
 from pages.components.map_asking import Asked
 from pages.components.map_colours import Colouring, colourings
-from pages.components.map_figure import CONFIG, POINTS, Scene, View, figure
+from pages.components.map_figure import CONFIG, POINTS, figure
 from pages.components.map_hover import hovers
+from pages.components.map_scene import Scene, View
 from pages.components.text import count
 
 CHART = "map-chart"

@@ -17,7 +17,7 @@ from memory_core import (
 from pages.components import banks, keys, map_jobs, map_table, selection
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
-from pages.components.map_figure import Label
+from pages.components.map_scene import Label
 from pages.components.text import SYMBOLS, count, md
 
 METHODS = {"HDBSCAN": "hdbscan", "k-means": "kmeans"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from memory_core import Map, MapDifference, MapState, Plan, Snapshot, map_difference
 from pages.components.export import as_csv
 from pages.components.frame import Desk
-from pages.components.map_figure import CONFIG, Ink, ink, plain_layout, whole
+from pages.components.map_figure import CONFIG, buttons, plain_layout
 from pages.components.map_hover import TEMPLATE, literal
+from pages.components.map_ink import Ink, ink
+from pages.components.map_scene import whole
 from pages.components.text import SYMBOLS, count
 
 HEIGHT = 560
@@ -62,8 +65,8 @@ def show(
         st.page_link("pages/map.py", label="Fit one", icon="🗺️")
         return
     later = after.after if isinstance(after, Plan) else after
-    name = (str(desk.bank.path), laid.projection.id, before.revision, before.batch_key,
-            later.revision, later.batch_key, id(later), tuple(arrows))  # fmt: skip
+    name = (str(desk.bank.path), laid.projection.id, _digest(before), _digest(later),
+            tuple(arrows))  # fmt: skip
     found = _difference(name, laid, later)
     st.markdown(in_words(found))
     dark = st.context.theme.type == "dark"
@@ -72,6 +75,14 @@ def show(
     st.plotly_chart(made, key=key, config=CONFIG, alt=f"Map, before and after: {in_words(found)}")
     with st.expander("As a table"):
         _table(found, pairs, key)
+
+
+def _digest(snapshot: Snapshot) -> str:
+    """Tells the content of a bank's snapshot, which as a plan's has no number, from any other."""
+    digest = hashlib.blake2b(digest_size=16)
+    for column in snapshot.columns:
+        digest.update(column.tobytes())
+    return digest.hexdigest()
 
 
 @st.cache_resource(show_spinner=False, max_entries=6)
@@ -184,8 +195,6 @@ def _arrows(found: MapDifference, pairs: Sequence[tuple[int, int]], colours: Ink
 
 def _toggle(arrows: int, colours: Ink) -> dict[str, Any]:
     """Both, before, after: nothing moves, only what is not there is taken away."""
-    from pages.components.map_figure import buttons
-
     looks = list(LOOKS.values())
     sides = {
         "Both": [True] * (len(looks) + arrows),

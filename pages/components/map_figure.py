@@ -8,118 +8,20 @@ while memories are selected; what it is made from is named by a `Scene`.
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core import KINDS, Snapshot
+from memory_core import KINDS
 from pages.components.map_colours import Colouring
 from pages.components.map_hover import TEMPLATE
+from pages.components.map_ink import Ink, ink
+from pages.components.map_scene import HEIGHT, Label, Scene, View, apart, sizes
 
-HEIGHT = 620
 MARKS = {"strategic": 2, "procedural": 0, "tool": 1}
 """Plotly's numbers of ◆ ● ■."""
 BAR = {"thickness": 12, "len": 0.45, "y": 0.98, "yanchor": "top", "x": 0.0, "xanchor": "left"}
-
-
-@dataclass(frozen=True)
-class Ink:
-    """Colours of all that is no point, for a light or a dark page."""
-
-    text: str
-    soft: str
-    page: str
-    button: str
-    letters: str
-    """Of a button."""
-    away: str
-    """Of points that are filtered out."""
-    mark: str
-    """Of what is asked and found."""
-
-
-# Plotly paints the button under the pointer, and the pressed one, nearly white on any page; so
-# a button has dark letters on a dark page, too.
-LIGHT = Ink("#1B1F27", "#5F6B7A", "#FFFFFF", "#E3E6EC", "#1B1F27", "#C9CED6", "#E5484D")
-DARK = Ink("#E7E9EE", "#9AA4B5", "#12151C", "#8E98A9", "#12151C", "#3A4250", "#FF6369")
-
-
-def ink(*, dark: bool) -> Ink:
-    return DARK if dark else LIGHT
-
-
-@dataclass(frozen=True)
-class Label:
-    """A name on the map."""
-
-    text: str
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
-class View:
-    """The part of the map that is looked at, as far as we say and not the mouse."""
-
-    x: tuple[float, float]
-    y: tuple[float, float]
-    stamp: str = ""
-    """Changes at each click for a view, so that the same one can be asked for again."""
-
-
-@dataclass(frozen=True)
-class Scene:
-    """All that a figure is made from."""
-
-    snapshot: Snapshot
-    positions: NDArray[np.float64]
-    """(n, 2), in the order of the snapshot's rows."""
-    rows: NDArray[np.int64]
-    """Those that pass the filters; all others are grey."""
-    colourings: tuple[Colouring, ...]
-    hovers: list[str]
-    view: View
-    labels: tuple[Label, ...] = ()
-    chosen: NDArray[np.int64] | None = None
-    """Positions within `rows` of what is selected; None for nothing."""
-    lost: NDArray[np.int64] | None = None
-    """Rows that are selected though they are filtered out."""
-    over: tuple[Any, ...] = ()
-    """Traces that lie over the points: a query and its hits."""
-    spots: NDArray[np.float64] | None = None
-    """(k, 2) what no label may cover."""
-    first: int = 0
-    """Position of the colouring that is shown at first."""
-    dark: bool = False
-    alike: bool = False
-    """Whether all points have one size, and not one that goes by their use."""
-    tool: str = "pan"
-    """What the mouse does: pan, select (a box) or lasso."""
-
-
-def whole(positions: NDArray[np.float64], stamp: str = "") -> View:
-    """The view that shows all."""
-    return around(positions, stamp, least=1.0)
-
-
-def around(positions: NDArray[np.float64], stamp: str, least: float = 0.0) -> View:
-    """The view of some points, with a margin; `least` is the smallest width."""
-    low, high = positions.min(axis=0), positions.max(axis=0)
-    middle, half = (low + high) / 2, np.maximum((high - low) * 0.54, max(least / 2, 1e-3))
-    x, y = zip((middle - half).tolist(), (middle + half).tolist(), strict=True)
-    return View((x[0], x[1]), (y[0], y[1]), stamp)
-
-
-def sizes(scene: Scene) -> NDArray[np.float32]:
-    """(n,) diameters in pixels, growing with use; in a crowd all are smaller."""
-    crowd = len(scene.snapshot) > 1_500
-    if scene.alike:
-        return np.full(len(scene.snapshot), 6.0 if crowd else 9.0, dtype=np.float32)
-    least = 5.0 if crowd else 7.0
-    used = np.sqrt(scene.snapshot.columns.usage_count)
-    return np.round(np.minimum(least + 1.6 * used, least + 13), 1).astype(np.float32)
 
 
 def figure(scene: Scene) -> Any:
@@ -127,7 +29,11 @@ def figure(scene: Scene) -> Any:
     import plotly.graph_objects as go
 
     traces = [_away(scene), _points(scene), _lost(scene), *scene.over]
-    legends = [trace for i, one in enumerate(scene.colourings) for trace in _legend(one, i)]
+    legends = [
+        trace
+        for i, one in enumerate(scene.colourings)
+        for trace in _legend(one, i, dots=scene.is_crowded)
+    ]
     return go.Figure(data=[*traces, *legends], layout=_layout(scene))
 
 
@@ -155,7 +61,7 @@ def _points(scene: Scene) -> Any:
 
     rows, c = scene.rows, scene.snapshot.columns
     marks = np.array([MARKS[kind] for kind in KINDS], dtype=np.int8)
-    first = scene.colourings[scene.first]
+    first, crowded = scene.colourings[scene.first], scene.is_crowded
     return go.Scattergl(
         x=scene.positions[rows, 0].astype(np.float32),
         y=scene.positions[rows, 1].astype(np.float32),
@@ -166,8 +72,9 @@ def _points(scene: Scene) -> Any:
         mode="markers", showlegend=False, name="memories",
         selectedpoints=None if scene.chosen is None else scene.chosen.tolist(),
         marker={
-            "size": sizes(scene)[rows], "symbol": marks[c.kind[rows]], "opacity": 0.88,
-            "line": {"width": 0.6, "color": ink(dark=scene.dark).page},
+            "size": sizes(scene)[rows], "opacity": 0.75 if crowded else 0.88,
+            "symbol": "circle" if crowded else marks[c.kind[rows]],
+            "line": {"width": 0.0 if crowded else 0.6, "color": ink(dark=scene.dark).page},
             "colorbar": {**BAR, **_ticks(first), "outlinewidth": 0},
             **_colours(first, rows),
         },
@@ -222,7 +129,7 @@ def _ticks(one: Colouring) -> dict[str, Any]:
     return {"tickvals": [at for at, _ in one.ticks], "ticktext": [text for _, text in one.ticks]}
 
 
-def _legend(one: Colouring, number: int) -> list[Any]:
+def _legend(one: Colouring, number: int, *, dots: bool) -> list[Any]:
     """Its lines, as traces without points in a legend of their own."""
     import plotly.graph_objects as go
 
@@ -230,7 +137,8 @@ def _legend(one: Colouring, number: int) -> list[Any]:
         go.Scatter(
             x=[None], y=[None], mode="markers", name=group.line, legend=_legend_name(number),
             hoverinfo="skip",
-            marker={"color": group.colour, "symbol": group.mark, "size": 10},
+            marker={"color": group.colour, "symbol": "circle" if dots else group.mark,
+                    "size": 10},
         )
         for group in one.groups
     ]  # fmt: skip
@@ -284,24 +192,6 @@ def _layout(scene: Scene) -> dict[str, Any]:
 def _through(colour: str) -> str:
     r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({r},{g},{b},0.65)"
-
-
-def apart(scene: Scene) -> list[Label]:
-    """Those labels that cover no earlier one and no spot, at about the size of the page's map."""
-    view = scene.view
-    scale = min(850 / (view.x[1] - view.x[0]), (HEIGHT - 40) / (view.y[1] - view.y[0]))
-    spots = () if scene.spots is None else scene.spots.tolist()
-    taken = [Label("spot", x, y) for x, y in spots]
-    kept: list[Label] = []
-    for one in scene.labels:
-        clear = all(
-            abs(one.y - other.y) * scale > 19
-            or abs(one.x - other.x) * scale > 3.4 * (len(one.text) + len(other.text)) + 4
-            for other in (*taken, *kept)
-        )
-        if clear:
-            kept.append(one)
-    return kept
 
 
 def _label(one: Label, colours: Ink) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from pages.components import (
 from pages.components.bulk_bar import selection_bar
 from pages.components.frame import Desk
 from pages.components.map_chart import Content
+from pages.components.map_scene import SYMBOLS_UP_TO
 from pages.components.text import md
 
 ONE, TWO = "One revision", "Two revisions"
@@ -68,6 +69,8 @@ def show(desk: Desk, laid: Map) -> None:
             map_chart.show(content)
         with st.container(horizontal=True, vertical_alignment="center", key="under-map"):
             map_fitting.honesty(desk, laid)
+            if len(controls.rows) > SYMBOLS_UP_TO and not controls.static:
+                st.caption("In this crowd all are dots, so that no kind hides another.")
             map_picture.files(content)
     if not len(controls.rows):
         st.caption("No memory passes the filters: all are grey.")

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from memory_core import KINDS
 from pages.components.map_colours import Colouring, Group
-from pages.components.map_figure import Label, Scene, View, apart, ink, sizes
+from pages.components.map_ink import ink
+from pages.components.map_scene import Label, Scene, View, apart, sizes
 from pages.components.svg import escaped
 
 WIDTH, HEIGHT = 1100, 640

@@ -8,7 +8,7 @@ import streamlit as st
 from memory_core import Map
 from pages.components import keys, map_bridge, selection
 from pages.components.frame import Desk
-from pages.components.map_figure import View, around, whole
+from pages.components.map_scene import View, around, whole
 
 CLOSEST = 0.06
 """The least part of the whole map's width that is zoomed to."""

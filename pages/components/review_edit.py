@@ -185,12 +185,20 @@ def _modify(desk: Desk, key: str, operation: Modify) -> Modify | None:
     return edited
 
 
+LARGEST_ID = 2**53 - 1
+"""What a box for numbers can hold."""
+
+
+def _is_id(value: object) -> bool:
+    return _is_count(value) and 1 <= int(str(value)) <= LARGEST_ID
+
+
 def _target(desk: Desk, key: str, memory_id: int) -> Memory | None:
     """The memory that an operation is about, which may be another than was named."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.number_input(
-            "Memory", value=memory_id if isinstance(memory_id, int) else None, step=1,
-            min_value=1, key=f"{key}-target", width=150,
+            "Memory", value=memory_id if _is_id(memory_id) else None, step=1, min_value=1,
+            max_value=LARGEST_ID, key=f"{key}-target", width=150,
         )  # fmt: skip
         memory = None if chosen is None else _at(desk.head, int(chosen))
         if memory is None:

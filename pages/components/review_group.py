@@ -15,10 +15,12 @@ def section(desk: Desk, found: Queue, proposal: Proposal) -> None:
     """What accepting the whole group would do, what is refused, and the button for it."""
     group = found.group_of(proposal)
     with st.container(border=True, key="group"):
-        st.markdown(f"**{count(len(group), 'proposal')} of one group** · {md(proposal.reason)}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            some = count(len(group), "proposal")
+            st.markdown(f"**{some} of one group** · {md(proposal.reason)}")
+            st.button("Back to the one", key="leave-group", type="tertiary", shortcut="Escape",
+                      on_click=review_decide.leave)  # fmt: skip
         together(desk, found, [p.id for p in group], key="group")
-        st.button("Back to the one", key="leave-group", type="tertiary", shortcut="Escape",
-                  on_click=review_decide.leave)  # fmt: skip
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

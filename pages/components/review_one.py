@@ -37,10 +37,19 @@ MARKS = {
     "modify": plan_view.CHANGED,
     "delete": plan_view.REMOVED,
     "merge": plan_view.MERGED,
+    "adjust": plan_view.CHANGED,
+    "restore": plan_view.ADDED,
 }
 CLIPPED = 160
 """Characters of a detail that an entry of a plan shows."""
-DONE = {"add": "added", "modify": "changed", "delete": "deleted", "merge": "merged"}
+DONE = {
+    "add": "added",
+    "modify": "changed",
+    "delete": "deleted",
+    "merge": "merged",
+    "adjust": "changed",
+    "restore": "put back",
+}
 
 
 def show(desk: Desk, found: Queue, proposal: Proposal) -> None:
@@ -61,13 +70,17 @@ def show(desk: Desk, found: Queue, proposal: Proposal) -> None:
             review_group.section(desk, found, proposal)
             return
         _decision(desk, found, proposal, plan)
+        is_borne_out = bool(proposal.operation.evidence)
         left, right = st.columns([3, 2], gap="large")
         with left:
             _head(desk, proposal, found)
             _change(desk, plan)
+            if is_borne_out:  # steps are long, and neighbours below them would be out of sight
+                proposal_evidence.neighbours(desk, proposal, plan)
         with right:
             proposal_evidence.runs(desk, proposal)
-            proposal_evidence.neighbours(desk, proposal, plan)
+            if not is_borne_out:
+                proposal_evidence.neighbours(desk, proposal, plan)
     review_decide.came_into_sight(proposal.id)
 
 
@@ -191,9 +204,8 @@ def _head(desk: Desk, proposal: Proposal, found: Queue) -> None:
     mark = plan_view.marked(MARKS[change])
     domain = domain_of(proposal.operation, desk.head)
     st.markdown(f"{mark} **{change.capitalize()}** · {md(domain)} · proposal {proposal.id}")
-    rationale = proposal.operation.rationale
-    if rationale:
-        st.markdown(f"**Why:** {md(rationale)}")
+    if proposal.operation.rationale:
+        st.markdown(f"**Why:** {md(str(proposal.operation.rationale))}")
     st.caption(" · ".join(_origin(proposal, len(found.group_of(proposal)))))
     if proposal.state == "rejected":
         st.markdown(f":red-background[**✕ rejected**] {_decided(proposal)}")
@@ -225,9 +237,16 @@ def _change(desk: Desk, plan: Plan) -> None:
         proposal_refused.show(refusal)
     for number, entry in enumerate(plan_view.entries(plan)):
         with st.container(border=True, key=f"change-{number}", gap="small"):
-            plan_view.show_entry(replace(entry, rationale=""))  # it stands above
-            if entry.mark in (plan_view.ADDED, plan_view.MERGED) and is_long(entry.memory):
-                kind_detail(entry.memory)
+            _entry(replace(entry, rationale=""))  # which stands above
+
+
+def _entry(entry: plan_view.Entry) -> None:
+    """One memory before and after; what is new is shown with its whole detail."""
+    if entry.after is None or entry.before is not None or not is_long(entry.after):
+        plan_view.show_entry(entry)
+        return
+    plan_view.show_entry(replace(entry, after=replace(entry.after, detail=None)))
+    kind_detail(entry.after)
 
 
 def is_long(memory: Memory) -> bool:

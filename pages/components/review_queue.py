@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from memory_core import Add, MemoryBank, Merge, Operation, Proposal, Snapshot
+from memory_core import Add, MemoryBank, Merge, Operation, Proposal, Restore, Snapshot
 from pages.components import filters, keys
 from pages.components.frame import Desk
 from pages.components.text import count, md
 
 WAITING, ACCEPTED, REJECTED = "Waiting", "Accepted", "Rejected"
 STATES = {WAITING: "pending", ACCEPTED: "accepted", REJECTED: "rejected"}
-NO_DOMAIN = "(none)"
-"""Of what is proposed about a memory that is not there."""
+NO_DOMAIN = "(left the bank)"
+"""Of what is proposed about a memory that is not there, or not any more."""
 FILTERS = ("review_source", "review_change", "review_domain", "review_refused")
 
 
@@ -71,7 +71,8 @@ def _refused(
 
 def domain_of(operation: Operation, snapshot: Snapshot) -> str:
     """The domain that an operation is about."""
-    named = getattr(operation, "domain", None)
+    holder = operation.memory if isinstance(operation, Restore) else operation
+    named = getattr(holder, "domain", None)
     if isinstance(named, str) and named.strip():
         return named.strip().lower()
     for memory_id in _named_ids(operation):
@@ -93,7 +94,8 @@ def change_of(operation: Operation) -> str:
 
 def text_of(operation: Operation, snapshot: Snapshot) -> str:
     """The lesson that an operation is about: the one that it brings in, or its memory's."""
-    text = getattr(operation, "text", None)
+    holder = operation.memory if isinstance(operation, Restore) else operation
+    text = getattr(holder, "text", None)
     if isinstance(text, str):
         return text
     found = [i for i in _named_ids(operation) if i in snapshot]
@@ -221,9 +223,10 @@ def on_show(found: Queue) -> Proposal | None:
     """The proposal that is looked at, by this session or by the address; else the first."""
     if not found.proposals:
         return None
-    named = st.query_params.get(keys.PROPOSAL)
     wanted = st.session_state.get(keys.PROPOSAL)
-    if wanted is None and named:
+    # Here the two agree; where they do not, a link or a person has led to another one.
+    named = st.query_params.get(keys.PROPOSAL)
+    if named and named != str(wanted):
         wanted = int(named) if named.isdecimal() else -1
         if wanted not in found.ids:
             st.warning(_elsewhere(found, named, wanted))

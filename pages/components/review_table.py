@@ -32,6 +32,7 @@ def show(desk: Desk, found: Queue) -> None:
     # Keyed by what it shows: a kept tick would else point at another proposal.
     key = f"review-table-{found.state}-{hash(found.ids)}"
     text = st.column_config.TextColumn
+    is_done = found.state == ACCEPTED
     event = st.dataframe(
         frame,
         column_config={
@@ -44,11 +45,14 @@ def show(desk: Desk, found: Queue) -> None:
             "by": text(width=80),
             "why": text(width=340),
             "group": text(width=220),
+            "revision": st.column_config.NumberColumn(width=75, format="%d"),
+            "because": text(width=180),
+            "decided by": text(width=90),
         },
         height=min(38 + 35 * len(frame), 460),
         key=key,
         on_select="rerun",
-        selection_mode=["multi-row", "single-cell"],
+        selection_mode=["single-cell"] if is_done else ["multi-row", "single-cell"],
         alt=f"{len(frame)} proposals",
     )  # fmt: skip
     table_downloads(frame, "proposals")
@@ -59,6 +63,8 @@ def show(desk: Desk, found: Queue) -> None:
     chosen = [found.ids[row] for row in event.selection.rows if row < len(found.ids)]
     if chosen:
         _decide(desk, found, chosen)
+    elif is_done:
+        st.caption("Click a cell to look at one, and to take its revision back.")
     else:
         st.caption("Tick proposals to decide them together; click a cell to look at one.")
 
@@ -77,15 +83,15 @@ def frame_of(desk: Desk, found: Queue) -> Any:
         {
             "": MARKS[change_of(p.operation)],
             "text": text_of(p.operation, desk.head),
+            "revision": p.revision,
+            "because": p.decision_reason,
+            "decided by": p.decided_by,
             "domain": domain_of(p.operation, desk.head),
             "from": p.source,
             "refused because": found.refused.get(p.id, ""),
-            "why": p.operation.rationale,
+            "why": str(p.operation.rationale),
             "by": p.actor,
             "group": p.reason,
-            "decided by": p.decided_by,
-            "because": p.decision_reason,
-            "revision": p.revision,
         }
         for p in found.proposals
     ]
@@ -103,9 +109,6 @@ def frame_of(desk: Desk, found: Queue) -> Any:
 def _decide(desk: Desk, found: Queue, chosen: list[int]) -> None:
     with st.container(border=True, key="bulk"):
         st.markdown(f"**{count(len(chosen), 'proposal')} ticked**")
-        if found.state == ACCEPTED:
-            st.caption("Open one to take its revision back.")
-            return
         if found.state == REJECTED:
             st.button(
                 f"Put {len(chosen)} back to wait", key="put-back-ticked", disabled=desk.is_past,

@@ -26,6 +26,12 @@ def forget(ids: Iterable[int]) -> None:
     select(set(st.session_state.get(keys.SELECTED, ())) - set(ids))
 
 
+def toggle(memory_id: int) -> None:
+    """Select one, or no longer."""
+    chosen = set(st.session_state.get(keys.SELECTED, ())) ^ {memory_id}
+    st.session_state[keys.SELECTED] = tuple(sorted(chosen))
+
+
 def select(ids: Iterable[int]) -> None:
     """Select these and no others; tables on show are drawn anew."""
     st.session_state[keys.SELECTED] = tuple(sorted(set(ids)))

@@ -100,6 +100,7 @@ def reading(snapshot: Snapshot, rows: NDArray[np.int64], open_label: str = "Open
         page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     columns = snapshot.columns.take(rows)
     ordered = rows[np.lexsort(tuple(reversed(ORDERS[order](columns))))]
+    selected, mark = set(selection.selected(snapshot)), selection.version()
     for row in ordered[(page - 1) * TEXTS_A_PAGE : page * TEXTS_A_PAGE]:
         memory = snapshot.at(int(row))
         with st.container(border=True):
@@ -110,6 +111,10 @@ def reading(snapshot: Snapshot, rows: NDArray[np.int64], open_label: str = "Open
                     f"{md(memory.domain)} · confidence {memory.confidence:.2f} · {used(memory)} · "
                     f"{ago(memory.epoch, snapshot.epoch)}{pin}"
                 )
+                st.checkbox(
+                    "Select", memory.id in selected, key=f"pick-{mark}-{memory.id}",
+                    on_change=selection.toggle, args=(memory.id,), width="content",
+                )  # fmt: skip
                 st.button(
                     open_label, key=f"read-{memory.id}", type="tertiary",
                     on_click=selection.open_memory, args=(memory.id,),

@@ -31,7 +31,7 @@ def section(desk: Desk) -> None:
     with left:
         form = st.selectbox(
             "Format", ORDER, format_func=lambda name: MEMORY_FORMATS[name].title,
-            key="export_format", bind="query-params",
+            key="export-format",
         )  # fmt: skip
         rows = _rows(desk.snapshot)
         size = count(len(rows), "memory", "memories")

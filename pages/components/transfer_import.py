@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -16,7 +17,7 @@ from memory_core import (
     MemoryCoreError,
     read_memories,
 )
-from pages.components import keys, transfer_plan
+from pages.components import keys, transfer_commit, transfer_plan
 from pages.components.frame import Desk
 from pages.components.text import SYMBOLS, count, md
 
@@ -52,17 +53,29 @@ def section(desk: Desk) -> None:
         _hand_in()
         return
     with st.container(border=True, key="import-card"):
-        form = _bar(given)
-        try:
+        _bar(given)
+        read = _settled(given)
+    if read is None:
+        _known()
+    else:
+        transfer_plan.section(desk, *read)
+
+
+def _settled(given: Given) -> tuple[Any, ...] | None:
+    """The reading, the choices, the state of its ids, and what tells all of it from others."""
+    try:
+        with st.container(horizontal=True, vertical_alignment="bottom", key="import-choices"):
+            form = _format(given)
             reading = _read(given.digest, form, given)
-        except MemoryCoreError as error:
-            st.error(md(str(error)))
-            return
-        choices, state = _choices(reading)
-    if choices is not None:
-        told = st.session_state.get(keys.STATE_GIVEN) if reading.needs_state else None
-        asked = (given.digest, form, told and told.digest)
-        transfer_plan.section(desk, reading, choices, state, asked)
+            choices = ImportChoices(**_choices(reading))
+        if not reading.needs_state:
+            return reading, choices, None, (given.digest, form)
+        state = _state(reading)
+        told = st.session_state.get(keys.STATE_GIVEN)
+        return reading, choices, state, (given.digest, form, told and told.digest)
+    except MemoryCoreError as error:
+        st.error(md(str(error)))
+        return None
 
 
 def _told() -> None:
@@ -103,14 +116,14 @@ def _known() -> None:
     table = pd.DataFrame({
         "format": [form.title for form in forms],
         "looks like": [form.shape for form in forms],
-        "": ["in and out" if form.write else "in" for form in forms],
+        "direction": ["in and out" if form.write else "in" for form in forms],
     })  # fmt: skip
     st.caption(f"{len(forms)} formats are recognized by their content:")
     column = st.column_config.TextColumn
     st.dataframe(
         table, hide_index=True, height="content", key="known-formats",
         column_config={"format": column(width=360), "looks like": column(width=560),
-                       "": column(width=90)},
+                       "direction": column(width=90)},
         alt="The formats that can be read, how they look, and which can be written",
     )  # fmt: skip
 
@@ -138,17 +151,24 @@ def _take(given: Given) -> None:
 # -- how it is read -------------------------------------------------------------------------------
 
 
-def _bar(given: Given) -> str | None:
-    """What was handed in, and its format, which can be said otherwise; None as recognized."""
-    with st.container(horizontal=True, vertical_alignment="bottom", key="import-bar"):
-        chosen = st.selectbox(
-            "Format", [DETECT, *MEMORY_FORMATS], key="import-format", width=420,
-            format_func=lambda name: MEMORY_FORMATS[name].title if name != DETECT else (
-                _recognized(given)
-            ),
-        )  # fmt: skip
+def _bar(given: Given) -> None:
+    """What was handed in."""
+    with st.container(horizontal=True, vertical_alignment="center", key="import-bar"):
         st.markdown(_told_of(given))
-        st.button("Another file", key="another-file", on_click=transfer_plan.let_go, icon="↩️")
+        st.button(
+            "Another file", key="another-file", on_click=transfer_commit.let_go, type="tertiary",
+            icon="↩️",
+        )  # fmt: skip
+
+
+def _format(given: Given) -> str | None:
+    """The format, which can be said otherwise; None as it was recognized."""
+    chosen = st.selectbox(
+        "Format", [DETECT, *MEMORY_FORMATS], key="import-format", width=400,
+        format_func=lambda name: (
+            _recognized(given) if name == DETECT else MEMORY_FORMATS[name].title
+        ),
+    )  # fmt: skip
     return None if chosen == DETECT else chosen
 
 
@@ -173,48 +193,37 @@ def _read(digest: str, form: str | None, _given: Given) -> ImportReading:
 # -- choices --------------------------------------------------------------------------------------
 
 
-def _choices(reading: ImportReading) -> tuple[ImportChoices | None, ImportReading | None]:
+def _choices(reading: ImportReading) -> dict[str, Any]:
     """What is to be decided about this file; only what makes a difference is asked."""
     lessons = [entry.lesson for entry in reading.entries if entry.lesson is not None]
-    long = sum(isinstance(x.text, str) and len(x.text.split()) > MAX_WORDS for x in lessons)
     added = [entry.lesson for entry in reading.entries if entry.action == "add" and entry.lesson]
+    long = sum(isinstance(x.text, str) and len(x.text.split()) > MAX_WORDS for x in lessons)
     without_kind = sum(lesson.kind is None for lesson in added)
     without_domain = sum(lesson.domain is None for lesson in added)
-    chosen: dict[str, str] = {}
-    state = None
-    with st.container(horizontal=True, vertical_alignment="bottom", key="import-choices"):
-        if without_kind:
-            chosen["kind"] = st.selectbox(
-                f"Kind of {_those(without_kind, added)}", KINDS, key="import-kind", width=230,
-                format_func=lambda kind: f"{SYMBOLS[kind]} {kind}",
-                help="The file does not tell whether they are strategies, procedures or about a "
-                "tool.",
-            )  # fmt: skip
-        if without_domain:
-            chosen["domain"] = (
-                st.text_input(f"Domain of {_those(without_domain, added)}", "general",
-                              key="import-domain", width=230)
-                or "general"
-            )  # fmt: skip
-        if long:
-            chosen["long_texts"] = st.segmented_control(
-                f"{count(long, 'text')} over {MAX_WORDS} words", list(LONG_TEXTS),
-                default="refuse", required=True, key="long-texts",
-                format_func=LONG_TEXTS.__getitem__,
-                help="Cut texts keep their whole wording in the memory's note. Where no sentence "
-                "fits, a text is refused; sent to Review, it can be shortened there.",
-            ) or "refuse"  # fmt: skip
-    if reading.needs_state:
-        state = _state(reading)
-    try:
-        return ImportChoices(**chosen), state  # type: ignore[arg-type]
-    except MemoryCoreError as error:
-        st.error(md(str(error)))
-        return None, None
+    chosen: dict[str, Any] = {}
+    if without_kind:
+        chosen["kind"] = st.selectbox(
+            f"Kind of {_those(without_kind, len(added))}", KINDS, key="import-kind", width=220,
+            format_func=lambda kind: f"{SYMBOLS[kind]} {kind}",
+            help="The file does not tell whether they are strategies, procedures or about a tool.",
+        )  # fmt: skip
+    if without_domain:
+        label = f"Domain of {_those(without_domain, len(added))}"
+        typed = st.text_input(label, "general", key="import-domain", width=220)
+        chosen["domain"] = typed or "general"
+    if long:
+        chosen["long_texts"] = st.segmented_control(
+            f"{count(long, 'text')} over {MAX_WORDS} words", list(LONG_TEXTS),
+            default="refuse", required=True, key="long-texts",
+            format_func=LONG_TEXTS.__getitem__,
+            help="Cut texts keep their whole wording in the memory's note. Where no sentence "
+            "fits, a text is refused; sent to Review, it can be shortened there.",
+        ) or "refuse"  # fmt: skip
+    return chosen
 
 
-def _those(some: int, added: list[object]) -> str:  # type: ignore[type-arg]
-    return "the lessons" if some == len(added) else f"{count(some, 'lesson')} without one"
+def _those(some: int, added: int) -> str:
+    return "the lessons" if some == added else f"{count(some, 'lesson')} without one"
 
 
 def _state(reading: ImportReading) -> ImportReading | None:

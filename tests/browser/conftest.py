@@ -69,6 +69,8 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
                 env={
                     **os.environ,
                     "STREAMLIT_SERVER_PORT": str(port),
+                    # A file that changes meanwhile would be imported anew, its classes twice.
+                    "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",
                     "WINNOW_HOME": str(tmp_path / "home"),
                     "PYTHONPATH": str(ROOT),
                     **environment,

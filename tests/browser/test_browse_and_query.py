@@ -71,6 +71,9 @@ def test_pin_then_undo_from_the_bar(page: Page, serve: Serve, real_bank: MemoryB
     assert box is not None
     page.mouse.click(box["x"] + 18, box["y"] + 50)  # the tick box of the first row
     page.get_by_role("button", name="Pin 1", exact=True).click()
+    expect(page.get_by_role("dialog")).to_contain_text("1 changed")  # the plan comes first
+    assert not real_bank.snapshot().by_id(1).pinned
+    page.get_by_role("dialog").get_by_role("button", name="Pin 1 memory").click()
     expect(page.get_by_text("Pinned 1 memory")).to_be_visible()
     assert real_bank.snapshot().by_id(1).pinned
     page.get_by_role("button", name="Undo", exact=True).click()

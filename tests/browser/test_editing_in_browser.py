@@ -67,9 +67,11 @@ def test_edit_with_live_count_plan_commit_and_undo(
     expect(page.get_by_text("Revision 2 · Edited memory 2")).to_be_visible()
     assert bank.snapshot().by_id(2).text.endswith("It keeps 90 days.")
     assert len(bank.revisions()) == 2
-    press(page, "Undo")
+    page.get_by_role("button", name="Undo", exact=True).dblclick()
     expect(page.get_by_text("Took revision 2 back")).to_be_visible()
+    settled(page)
     assert bank.snapshot().memories == bank.snapshot(1).memories
+    assert len(bank.revisions()) == 3
 
 
 def test_many_are_tagged_moved_and_merged(page: Page, serve: Serve, bank: MemoryBank) -> None:
@@ -189,9 +191,9 @@ def test_hostile_texts_stay_texts_in_forms_plans_and_history(
     check("history?history=Compare%20two&from=0&to=1", *TEXTS)
     check("history?history=One%20memory%27s%20life&life=3", TEXTS[2], TEXTS[1])
     check("history?opened=2", buttons=("Undo revision 2",))
-    for number in (1, 3, 5, 7):
+    for number in (1, 5):
         check(f"?memory={number}", buttons=("Edit",))
-        check(f"?memory={number}", buttons=("Delete",))
+    check("?memory=3", buttons=("Delete",))
     assert asked == []
 
 

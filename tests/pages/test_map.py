@@ -21,14 +21,15 @@ from memory_core import (
     Add,
     Batch,
     ClusterSettings,
+    CompressionSettings,
     Delete,
+    HashEmbedder,
     MemoryBank,
     MemoryCoreError,
     Merge,
     Modify,
 )
-from memory_core.embedding import HashEmbedder
-from pages.components import map_colours, map_figure, map_hover, map_static
+from pages.components import map_colours, map_hover, map_scene, map_static
 from pages.components.map_jobs import Job
 from tests.hostile import TEXTS
 from tests.pages.test_frame import everything
@@ -364,6 +365,40 @@ def test_two_revisions_stand_on_the_same_coordinates(open_app: Open, library: Me
     assert set(table.index) == {1, 4, 5, 7, 13, 14}
 
 
+def plan_on_the_map(path: str) -> None:
+    """A page of its own, as Compress shows a plan."""
+    from memory_core import CompressionSettings, HashEmbedder, MemoryBank
+    from pages.components import map_difference
+    from pages.components.frame import Desk
+
+    bank = MemoryBank.open(path, embedder=HashEmbedder())
+    plan = bank.plan_compression(CompressionSettings("importance", fraction=0.25))
+    now = bank.snapshot()
+    nearest = {int(i): plan.decision(int(i)).nearest for i in plan.dropped}
+    arrows = [(lost, kept) for lost, kept in nearest.items() if kept is not None]
+    desk = Desk(bank, now, now, "", 500, bank.signature())
+    map_difference.show(desk, plan.before, plan.after, arrows=arrows)
+
+
+def test_a_plan_shows_what_goes_with_an_arrow_to_what_stays(library: MemoryBank) -> None:
+    path = str(library.path)
+    app = AppTest.from_function(plan_on_the_map, kwargs={"path": path}, default_timeout=60).run()
+    assert not app.exception
+    plan = library.plan_compression(CompressionSettings("importance", fraction=0.25))
+    assert len(plan.dropped) == 3
+    assert "−3 dropped" in everything(app)
+    laid = library.map()
+    assert laid is not None
+    (lines,) = [t for t in spec(app)["data"] if t.get("mode") == "lines"]
+    ends = list(zip(lines["x"], lines["y"], strict=True))
+    for number, lost in enumerate(plan.dropped.tolist()):
+        assert ends[3 * number] == pytest.approx(tuple(laid.position_of(lost)))
+        kept = plan.decision(lost).nearest
+        assert kept is not None
+        assert ends[3 * number + 1] == pytest.approx(tuple(laid.position_of(kept)))
+    assert app.dataframe[0].value["to"].tolist() == [plan.decision(i).nearest for i in plan.dropped]
+
+
 def test_clusters_are_the_library_s_and_their_names_are_kept(
     open_app: Open, library: MemoryBank
 ) -> None:
@@ -377,7 +412,7 @@ def test_clusters_are_the_library_s_and_their_names_are_kept(
     chosen = found.clusters[1]
     choose(app, *chosen.ids)
     box = next(box for box in app.text_input if box.key and box.key.startswith("cluster-name"))
-    box.set_value("<i>checks</i> at sea").run()
+    box.set_value("<i>checks</i> at sea")
     next(b for b in app.button if b.label == "Keep the name").click().run()
     assert app.dataframe[0].value["name"].tolist()[1] == "<i>checks</i> at sea"
     again = library.clusters(settings=ClusterSettings("kmeans", count=3))
@@ -394,9 +429,9 @@ def test_the_static_picture_holds_every_memory_and_no_text_becomes_markup(
     snapshot, rows = bank.snapshot(), np.arange(len(TEXTS) - 2)
     positions = np.random.default_rng(0).normal(size=(len(TEXTS), 2))
     (colours, *_) = map_colours.colourings(snapshot, rows, None)
-    labels = tuple(map_figure.Label(text, 0.0, 9.0 * i) for i, text in enumerate(TEXTS))
-    scene = map_figure.Scene(
-        snapshot, positions, rows, (colours,), list(TEXTS), map_figure.whole(positions), labels
+    labels = tuple(map_scene.Label(text, 0.0, 9.0 * i) for i, text in enumerate(TEXTS))
+    scene = map_scene.Scene(
+        snapshot, positions, rows, (colours,), list(TEXTS), map_scene.whole(positions), labels
     )
     picture = map_static.picture(scene, colours, np.array([0, 3]), "\x00 a <title>")
     root = ElementTree.fromstring(picture)

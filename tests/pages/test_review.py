@@ -10,13 +10,16 @@ from streamlit.testing.v1 import AppTest
 
 from memory_core import (
     Add,
+    Adjust,
     Batch,
     Delete,
     Evidence,
+    Memory,
     MemoryBank,
     Merge,
     Modify,
     Outcome,
+    Restore,
     Step,
     ToolDetail,
     Trajectory,
@@ -118,7 +121,7 @@ def test_an_undo_has_it_wait_again_and_a_rejected_one_can_still_be_accepted(
     library.commit(library.plan_undo(2))
     assert states(library) == "p p p p p p"
     app.run()
-    app.session_state["proposal"] = 1
+    app.query_params["proposal"] = "1"
     press(app.run(), "reject-proposal")
     assert "Reject because" in everything(app)
     press(app, "reject-1")
@@ -163,6 +166,36 @@ def test_a_refused_one_is_shown_with_the_reason_and_cannot_be_accepted_as_it_is(
     assert app.button("accept-proposal").disabled
 
 
+ODD = (
+    Add(5, "tool", "git"),  # type: ignore[arg-type]
+    Add("Use uv.", "nope", 5, rationale=6, tags=None, confidence="high"),  # type: ignore[arg-type]
+    Add("Use\nuv.", "tool", "git", evidence=(Evidence("", ()), Evidence("r", (-2,)))),
+    Merge(("a", "b"), None),  # type: ignore[arg-type]
+    Modify("1", tags=(5,)),  # type: ignore[arg-type]
+    Delete(10**30),
+    Adjust(1, 0.9, 3, 2),
+    Restore(Memory(7, "tool", "An old one.", "git")),
+)
+"""What an agent may propose that knows no rules."""
+
+
+def test_whatever_was_proposed_can_be_looked_at_and_opened_for_an_edit(
+    open_app: Open, library: MemoryBank
+) -> None:
+    ids = library.propose(Batch(ODD, "odd"))
+    assert not open_app(library, "review", review_view="Table").exception
+    app = open_app(library, "review")
+    for proposal_id in ids:
+        app.query_params["proposal"] = str(proposal_id)
+        press(app.run(), "edit-proposal")
+        assert f"proposal {proposal_id}" in everything(app)
+    app.query_params["proposal"] = str(ids[0])
+    press(app.run(), "edit-proposal")
+    app.text_input(f"edit-{ids[0]}-text").set_value("Use uv for this.").run()
+    press(app, "accept-edited")
+    assert library.snapshot().memories[-1].text == "Use uv for this."
+
+
 def test_a_stale_one_shows_both_versions(open_app: Open, library: MemoryBank) -> None:
     library.commit(library.plan(Batch([Modify(1, text="Use git rebase with no care, case 0.")])))
     said = everything(open_app(library, "review", proposal="2"))
@@ -179,13 +212,13 @@ def test_a_refused_one_is_edited_and_then_accepted(open_app: Open, library: Memo
     accepted = library.proposals("accepted")[0]
     assert (accepted.id, accepted.revision) == (3, 2)
     assert library.snapshot().memories[-1].text == "Few words are enough."
-    app.session_state["proposal"] = 5
+    app.query_params["proposal"] = "5"
     press(app.run(), "edit-proposal")
     assert "needs two memories or more; 1 is chosen" in everything(app)
     app.multiselect("edit-5-ids").set_value([1, 2]).run()
     press(app, "accept-edited")
     assert library.snapshot().memories[-1].provenance.merged_from == (1, 2)
-    app.session_state["proposal"] = 6
+    app.query_params["proposal"] = "6"
     press(app.run(), "edit-proposal")
     assert "no memory 99" in everything(app)
     app.number_input("edit-6-target").set_value(3).run()
@@ -316,6 +349,14 @@ def test_an_address_that_leads_nowhere_says_so(open_app: Open, library: MemoryBa
     assert "Proposal 2 is rejected" in everything(open_app(library, "review", proposal="2"))
     assert "does not have" in everything(open_app(library, "review", proposal="77"))
     assert "not here" in everything(open_app(library, "review", review_source="nobody"))
+
+
+def test_a_link_to_another_one_leads_there(open_app: Open, library: MemoryBank) -> None:
+    app = press(open_app(library, "review"), "skip-proposal")
+    assert shown(app) == 2
+    app.query_params["proposal"] = "4"
+    app.run()
+    assert shown(app) == 4
 
 
 def test_in_the_past_nothing_can_be_decided(open_app: Open, library: MemoryBank) -> None:

@@ -47,8 +47,8 @@ def matches(source: Source) -> bool:
     if source.head:
         head = items(source.value) or source.head
         return any(_is_document(value) for value in head[:_LOOKED_AT])
-    head = source.text[:100_000]
-    return "data:" in head and any(mark in head for mark in _STREAM_MARKS)
+    begin = source.text[:100_000]
+    return "data:" in begin and any(mark in begin for mark in _STREAM_MARKS)
 
 
 def read(source: Source) -> Iterator[Trajectory]:
