@@ -66,12 +66,14 @@ def test_what_lies_together_is_a_cluster(method: str) -> None:
     assert found.left_out == 0
 
 
-def test_hdbscan_leaves_out_what_belongs_nowhere() -> None:
-    found = clusters(topics((30, 30, 30), stray=30), ClusterSettings("hdbscan", minimum_size=10))
-    in_clusters = [found.labels[start : start + 30] for start in (0, 30, 60)]
-    assert all((labels >= 0).mean() > 0.9 for labels in in_clusters)
-    assert len({int(np.bincount(labels[labels >= 0]).argmax()) for labels in in_clusters}) == 3
-    assert (found.labels[90:] == -1).mean() > 0.8
+@pytest.mark.parametrize("least", [5, 25, 35, 60])
+def test_hdbscan_leaves_out_what_is_too_few(least: int) -> None:
+    snapshot = topics((20, 40, 30), stray=4)
+    found = clusters(snapshot, ClusterSettings("hdbscan", minimum_size=least))
+    assert all(len(c) >= least for c in found.clusters)
+    assert found.left_out == 94 - sum(len(c) for c in found.clusters)
+    if least == 60:
+        assert found.clusters == ()
 
 
 @BOTH

@@ -199,6 +199,15 @@ def test_an_export_says_what_the_target_cannot_hold():
     assert write_memories([Memory(2, "strategic", "another", "general")], "grpo").lost == ()
 
 
+def test_of_what_is_not_in_the_file_at_all_no_field_is_listed():
+    several = [Memory(1, "tool", "one", "git"), Memory(2, "strategic", "two", "sql")]
+    assert write_memories(several, "muse-strategic").lost == (
+        "memories that are not strategic (1)",
+        "strategies without a problem are keyed by their number (1)",
+        "the domain of 1 memory",
+    )
+
+
 def test_portable_memory_is_what_its_specification_asks_for():
     memory = Memory(7, "tool", "Straße  und\tMaß ", "git", tags=("fits", "Does Not"))
     store = json.loads(write_memories([memory], "pam", made_at_us=0).content)

@@ -1,4 +1,4 @@
-"""Maps in a bank: kept, extended without moving anybody, refitted in place, laid over any revision."""
+"""Maps in a bank: kept, extended without moving anybody, refitted, laid over any revision."""
 
 from __future__ import annotations
 
@@ -154,14 +154,14 @@ def test_a_stranger_in_the_bank_s_place_gets_no_map_of_it(
 
     def swap(doing: str, share: float) -> None:
         if share == 1.0:
-            os.replace(tmp_path / "other.duckdb", bank_path)
+            (tmp_path / "other.duckdb").replace(bank_path)
 
     with pytest.raises(StoreError, match="replaced"):
         mapped.fit_map(QUICK, progress=swap)
     assert MemoryBank.open(bank_path, embedder=HashEmbedder()).projections() == ()
 
 
-# -- what comes in ----------------------------------------------------------------------------------
+# -- what comes in ---------------------------------------------------------------------------
 
 
 def test_nobody_moves_when_memories_come_in(mapped: MemoryBank) -> None:
@@ -224,7 +224,7 @@ def test_a_refit_keeps_the_bearings(mapped: MemoryBank) -> None:
             assert apart <= ((turned - old) ** 2).sum() + 1e-9
 
 
-# -- another model ----------------------------------------------------------------------------------
+# -- another model ---------------------------------------------------------------------------
 
 
 class Turned(HashEmbedder):
@@ -254,7 +254,7 @@ def test_a_map_of_another_model_s_vectors_does_not_hold(
     assert np.array_equal(the_map(reopen()).positions, before)
 
 
-# -- two sides --------------------------------------------------------------------------------------
+# -- two sides ---------------------------------------------------------------------------
 
 
 def test_the_two_sides_of_a_plan(mapped: MemoryBank) -> None:

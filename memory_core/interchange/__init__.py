@@ -151,13 +151,14 @@ def write_memories(
     moment = time.time() if made_at_us is None else made_at_us / 1e6
     made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
     written = chosen.write(several, made_at)
+    within = [m for m in several if chosen.only in (None, m.kind)]
     content = written.content
     return MemoryExport(
         format=chosen.name,
         content=content.encode() if isinstance(content, str) else content,
         filename=f"memories-{chosen.name}{chosen.suffix}",
         media_type=chosen.media_type,
-        lost=(*not_held(several, chosen.holds), *written.lost),
+        lost=(*written.lost, *not_held(within, chosen.holds)),
     )
 
 

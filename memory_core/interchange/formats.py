@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_core.interchange.entries import ImportEntry, ImportProblem
 from memory_core.interchange.source import Record, Source, Unfit
-from memory_core.records import INITIAL_CONFIDENCE, Memory
+from memory_core.records import INITIAL_CONFIDENCE, Kind, Memory
 
 Found = Iterable[ImportEntry | ImportProblem]
 
@@ -45,6 +45,8 @@ class MemoryFormat:
     states: tuple[str, ...] = ()
     """Of operations: titles of the formats whose ids they speak of."""
     media_type: str = "application/json"
+    only: Kind | None = None
+    """The one kind that its files hold; None for all."""
 
 
 def each(

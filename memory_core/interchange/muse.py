@@ -188,8 +188,9 @@ def _format(
     # Those of another kind are not in the file at all, so that its kind goes without saying.
     holds = frozenset({"kind", "detail", *held})
     return MemoryFormat(
-        f"muse-{kind}", f"MUSE {kind} memory", _SHAPES[kind], ".json", matches, read, write, holds
-    )
+        f"muse-{kind}", f"MUSE {kind} memory", _SHAPES[kind], ".json", matches, read, write, holds,
+        only=kind,
+    )  # fmt: skip
 
 
 STRATEGIC = _format("strategic", _matches_strategic, _read_strategic, _write_strategic)

@@ -29,9 +29,10 @@ def align(
     moved, aim = own - centre, before - target
     spread, wanted = np.sqrt((moved**2).sum()), np.sqrt((aim**2).sum())
     if spread == 0 or wanted == 0:
-        return positions - centre + target
+        moved_only: NDArray[np.float64] = positions - centre + target
+        return moved_only
     u, _, v = np.linalg.svd(moved.T @ aim)
-    aligned = (positions - centre) @ (u @ v) * (wanted / spread) + target
+    aligned: NDArray[np.float64] = (positions - centre) @ (u @ v) * (wanted / spread) + target
     if np.abs(aligned[shared] - before).max() <= SAME * wanted:
         aligned[shared] = before  # the same fit again: the same numbers
     return aligned

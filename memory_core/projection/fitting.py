@@ -111,7 +111,8 @@ def _umap(
 def _scaled(flat: NDArray[np.float64]) -> NDArray[np.float64]:
     """Stretched into the square in which UMAP starts."""
     low, high = flat.min(axis=0), flat.max(axis=0)
-    return SPREAD * (flat - low) / np.where(high > low, high - low, 1.0)
+    scaled: NDArray[np.float64] = SPREAD * (flat - low) / np.where(high > low, high - low, 1.0)
+    return scaled
 
 
 def epochs_for(size: int) -> int:

@@ -96,7 +96,8 @@ class Layout:
         weights[twin, 1:] = 0.0
         around = self.positions[near.rows]
         placed: NDArray[np.float64] = (around * weights[:, :, None]).sum(axis=1)
-        return placed / weights.sum(axis=1, keepdims=True)
+        placed /= weights.sum(axis=1, keepdims=True)
+        return placed
 
 
 @dataclass(slots=True)

@@ -21,8 +21,8 @@ from memory_core.store import Store
 from memory_core.store.texts import read_vectors
 
 KEPT = 4_096
-AT_ONCE = 256
-"""Texts between two calls of `progress`: about a second of a model's work."""
+AT_ONCE = 64
+"""Texts between two calls of `progress`: about a second of a model's work, on a busy machine."""
 Progress = Callable[[int, int], None]
 """Called with how many texts are embedded, and how many there are in all."""
 

@@ -61,10 +61,12 @@ def _guess_wide(head: bytes) -> str:
     """UTF-16 without a mark: every other byte of mostly English text is zero."""
     if len(head) < 8 or b"\x00" not in head:
         return ""
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    if odd > len(head) * 0.35 and even < len(head) * 0.05:
-        return "utf-16-le"
-    return "utf-16-be" if even > len(head) * 0.35 and odd < len(head) * 0.05 else ""
+    for encoding, zeros, letters in (("utf-16-le", head[1::2], head[0::2]),
+                                     ("utf-16-be", head[0::2], head[1::2])):  # fmt: skip
+        plain = sum(32 <= byte < 127 or byte in b"\r\n\t" for byte in letters)
+        if zeros.count(0) > len(zeros) * 0.7 and plain > len(letters) * 0.7:
+            return encoding
+    return ""
 
 
 def _is_binary(head: bytes) -> bool:

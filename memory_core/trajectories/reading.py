@@ -84,6 +84,7 @@ def _read(source: Source, wanted: Format | None) -> tuple[Format, list[Trajector
             return wanted, found
         source.warn(f"Nothing in it could be read as {wanted.name}.")
     for candidate in _candidates(source):
+        _ = candidate.head  # parsed now, so that what is said of the text itself stays said
         for one in FORMATS[:-1]:
             if found := _told(one, candidate):
                 return one, found
@@ -131,7 +132,9 @@ def _candidates(source: Source) -> Iterator[Source]:
             yield Source(value, source.filename, ABSENT, source.warnings, source.pictures)
         else:
             yield source.part(value)
-    if isinstance(source.value, dict | list):
+    if isinstance(source.value, str):
+        yield Source(source.value, source.filename, ABSENT, source.warnings, source.pictures)
+    elif source.value is not ABSENT:
         yield source.in_rows()
 
 
@@ -168,7 +171,8 @@ def _read_zip(raw: bytes, filename: str, format: str | None) -> Reading:
         if not wanted or (evaluation and path.parts[:1] != ("samples",)) or not content.strip():
             continue
         try:
-            readings.append(read_trajectories(content, name, format=format))
+            told = format or ("Inspect" if evaluation else None)
+            readings.append(read_trajectories(content, name, format=told))
         except UnreadableTrajectoryError:
             continue
     if not readings:

@@ -7,7 +7,8 @@ import re
 from typing import Any
 
 _DATA_URL = re.compile(
-    r"data:([\w.+-]{1,40}/[\w.+-]{1,60})(?:;[\w=.-]{1,40})*;base64,[\w+/=\s-]{0,}+"
+    r"data:([\w.+-]{1,40}/[\w.+-]{1,60})(?:;[\w=.-]{1,40}){0,4}?;base64,"
+    r"(?:[\w+/=-]++\s{1,2}(?=[\w+/=-]{40}))*+[\w+/=-]*+"
 )
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{2000,}+={0,2}")
 _PICTURES = {
@@ -141,6 +142,8 @@ def _part_text(part: dict[str, Any], pictures: Pictures, depth: int) -> str:
         named = mapping(source)
         media = first_string(named, "media_type", "mimeType", "mime_type", "filename", "file_id")
         blob = json_text(source) if not named else first_string(named, "data", "url", "image_url")
+        told = _DATA_URL.match(blob[:400])
+        media = media or (told[1] if told else "")
         return pictures.left_out(media or kind or "file", len(blob) if len(blob) > 300 else 0)
     for name in ("text", *_THOUGHTS, "refusal", "content", "parts", "output_text", "value"):
         inner = part.get(name)

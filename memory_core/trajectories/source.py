@@ -149,7 +149,7 @@ def _loaded(text: str) -> Any:
 def _opened(value: Any) -> Any:
     """A document that was written as text into JSON, once or twice."""
     for _ in range(3):
-        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
             break
         inner = _loaded(value)
         if inner is ABSENT:

@@ -13,7 +13,6 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from memory_core import KINDS, Snapshot
-from pages.components.text import SYMBOLS
 
 WIDTH = 58
 """Characters on a line."""
@@ -61,10 +60,11 @@ def hovers(
     for memory_id, text, kind, domain, confidence, used, helped, epoch, pinned, placed in told:
         name = KINDS[kind]
         use = f"applied {used}, helped {helped}" if used else "never applied"
+        # Ten thousand of these are most of what the browser has to load: plain commas, no signs.
         made.append(
-            f"{literal(pool.texts[text])}<br><br>{SYMBOLS[name]} {name} · {domains[domain]} · "
-            f"memory {memory_id}<br>confidence {confidence:.2f} · {use} · session {epoch}"
-            + (" · pinned" if pinned else "")
+            f"{literal(pool.texts[text])}<br><br>{name}, {domains[domain]}, memory {memory_id}<br>"
+            f"confidence {confidence:.2f}, {use}, session {epoch}"
+            + (", pinned" if pinned else "")
             + ("<br>placed since the map was fitted" if placed else "")
         )
     return made

@@ -15,6 +15,8 @@ from pages.components.text import SYMBOLS, md, show
 Rows: TypeAlias = list[dict[str, Any]]
 SENT = 2_000
 """Rows of a table that are sent to the browser; its download has all."""
+ROWS = 9
+"""Rows that are in sight, so that the one that is opened below is, too."""
 TAKEN, REFUSED, DOUBTS = "Taken", "Refused", "Doubtful"
 
 
@@ -87,7 +89,8 @@ def table(name: str, rows: Rows) -> int | None:
     column = st.column_config
     places = 110 if frame["from"].str.len().max() <= 14 else 220
     event = st.dataframe(
-        frame.head(SENT), hide_index=True, height="content" if len(frame) <= 11 else 430,
+        frame.head(SENT), hide_index=True,
+        height="content" if len(frame) <= ROWS else 38 + 35 * ROWS,
         key=f"import-table-{name}", on_select="rerun", selection_mode="single-cell",
         column_config={
             "from": column.TextColumn("from", width=places, pinned=True),

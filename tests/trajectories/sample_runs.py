@@ -34,13 +34,18 @@ class Talk:
 TALK = Talk(
     "Set the port in app.toml to 9000.",
     (
-        Call("read_file", {"path": "app.tml"}, "Error: no such file: app.tml", failed=True,
-             said="I read the file first."),
+        Call(
+            "read_file",
+            {"path": "app.tml"},
+            "Error: no such file: app.tml",
+            failed=True,
+            said="I read the file first.",
+        ),
         Call("read_file", {"path": "app.toml"}, "port = 8080", said="A slip; once more."),
         Call("edit_file", {"path": "app.toml", "old": "8080", "new": "9000"}, "saved"),
     ),
     "The port is 9000 now.",
-)  # fmt: skip
+)
 
 
 def _id(number: int) -> str:
@@ -63,12 +68,21 @@ def atif(talk: Talk) -> str:
     steps: list[dict[str, Any]] = [{"step_id": 1, "source": "user", "message": talk.task}]
     for i, call in enumerate(talk.calls):
         told = {"source_call_id": _id(i), "content": call.result}
-        steps.append({
-            "step_id": i + 2, "source": "agent", "message": call.said,
-            "tool_calls": [{"tool_call_id": _id(i), "function_name": call.tool,
-                            "arguments": dict(call.arguments)}],
-            "observation": {"results": [told] if call.result is not None else []},
-        })  # fmt: skip
+        steps.append(
+            {
+                "step_id": i + 2,
+                "source": "agent",
+                "message": call.said,
+                "tool_calls": [
+                    {
+                        "tool_call_id": _id(i),
+                        "function_name": call.tool,
+                        "arguments": dict(call.arguments),
+                    }
+                ],
+                "observation": {"results": [told] if call.result is not None else []},
+            }
+        )
     steps.append({"step_id": 99, "source": "agent", "message": talk.answer})
     agent = {"name": "maker", "version": "1", "model_name": "model-1"}
     return _dump({"schema_version": "ATIF-v1.6", "session_id": "s", "agent": agent, "steps": steps})
@@ -76,15 +90,25 @@ def atif(talk: Talk) -> str:
 
 def swe_agent(talk: Talk) -> str:
     steps = [
-        {"action": f"{call.tool} {_dump(dict(call.arguments))}", "observation": call.result or "",
-         "thought": call.said, "response": call.said, "state": {}}
+        {
+            "action": f"{call.tool} {_dump(dict(call.arguments))}",
+            "observation": call.result or "",
+            "thought": call.said,
+            "response": call.said,
+            "state": {},
+        }
         for call in talk.calls
-    ]  # fmt: skip
+    ]
     steps.append(
         {"action": "", "observation": "", "thought": talk.answer, "response": "", "state": {}}
     )
-    history = [{"role": "system", "content": "Be brief."},
-               {"role": "user", "content": f"ISSUE:\n{talk.task}\n\nINSTRUCTIONS:\nOne command at a time."}]  # fmt: skip
+    history = [
+        {"role": "system", "content": "Be brief."},
+        {
+            "role": "user",
+            "content": f"ISSUE:\n{talk.task}\n\nINSTRUCTIONS:\nOne command at a time.",
+        },
+    ]
     return _dump(
         {
             "environment": "e",
@@ -100,13 +124,25 @@ def openhands(talk: Talk) -> str:
         {"id": 0, "source": "user", "action": "message", "args": {"content": talk.task}}
     ]
     for call in talk.calls:
-        events.append({"id": len(events), "source": "agent", "action": call.tool,
-                       "args": {**call.arguments, "thought": call.said}})  # fmt: skip
+        events.append(
+            {
+                "id": len(events),
+                "source": "agent",
+                "action": call.tool,
+                "args": {**call.arguments, "thought": call.said},
+            }
+        )
         if call.result is not None:
-            events.append({
-                "id": len(events), "source": "agent", "observation": call.tool, "content": call.result,
-                "cause": events[-1]["id"], "extras": {"metadata": {"exit_code": int(call.failed)}},
-            })  # fmt: skip
+            events.append(
+                {
+                    "id": len(events),
+                    "source": "agent",
+                    "observation": call.tool,
+                    "content": call.result,
+                    "cause": events[-1]["id"],
+                    "extras": {"metadata": {"exit_code": int(call.failed)}},
+                }
+            )
     events.append(
         {
             "id": len(events),
@@ -122,8 +158,13 @@ def chat_messages(talk: Talk) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": talk.task}]
     for i, call in enumerate(talk.calls):
         function = {"name": call.tool, "arguments": _dump(dict(call.arguments))}
-        messages.append({"role": "assistant", "content": call.said or None,
-                         "tool_calls": [{"id": _id(i), "type": "function", "function": function}]})  # fmt: skip
+        messages.append(
+            {
+                "role": "assistant",
+                "content": call.said or None,
+                "tool_calls": [{"id": _id(i), "type": "function", "function": function}],
+            }
+        )
         if call.result is not None:
             messages.append(
                 {"role": "tool", "tool_call_id": _id(i), "name": call.tool, "content": call.result}
@@ -145,15 +186,33 @@ def tau_bench(talk: Talk) -> str:
 def tau2_bench(talk: Talk) -> str:
     messages: list[dict[str, Any]] = [{"role": "user", "content": talk.task}]
     for i, call in enumerate(talk.calls):
-        messages.append({"role": "assistant", "content": call.said or None, "tool_calls": [
-            {"id": _id(i), "name": call.tool, "arguments": dict(call.arguments), "requestor": "assistant"}]})  # fmt: skip
+        messages.append(
+            {
+                "role": "assistant",
+                "content": call.said or None,
+                "tool_calls": [
+                    {
+                        "id": _id(i),
+                        "name": call.tool,
+                        "arguments": dict(call.arguments),
+                        "requestor": "assistant",
+                    }
+                ],
+            }
+        )
         if call.result is not None:
             messages.append(
                 {"role": "tool", "id": _id(i), "content": call.result, "error": call.failed}
             )
     messages.append({"role": "assistant", "content": talk.answer})
-    simulation = {"id": "x", "task_id": "3", "trial": 0, "messages": messages,
-                  "reward_info": {"reward": 1.0}, "termination_reason": "user_stop"}  # fmt: skip
+    simulation = {
+        "id": "x",
+        "task_id": "3",
+        "trial": 0,
+        "messages": messages,
+        "reward_info": {"reward": 1.0},
+        "termination_reason": "user_stop",
+    }
     task = {"id": "3", "user_scenario": {"instructions": {"reason_for_call": talk.task}}}
     return _dump({"info": {}, "tasks": [task], "simulations": [simulation]})
 
@@ -165,9 +224,19 @@ def anthropic_messages(talk: Talk) -> list[dict[str, Any]]:
         use = {"type": "tool_use", "id": _id(i), "name": call.tool, "input": dict(call.arguments)}
         messages.append({"role": "assistant", "content": [*said, use]})
         if call.result is not None:
-            messages.append({"role": "user", "content": [
-                {"type": "tool_result", "tool_use_id": _id(i), "content": [{"type": "text", "text": call.result}],
-                 "is_error": call.failed}]})  # fmt: skip
+            messages.append(
+                {
+                    "role": "user",
+                    "content": [
+                        {
+                            "type": "tool_result",
+                            "tool_use_id": _id(i),
+                            "content": [{"type": "text", "text": call.result}],
+                            "is_error": call.failed,
+                        }
+                    ],
+                }
+            )
     return [*messages, {"role": "assistant", "content": [{"type": "text", "text": talk.answer}]}]
 
 
@@ -178,18 +247,27 @@ def anthropic(talk: Talk) -> str:
 def anthropic_log(talk: Talk) -> str:
     messages = anthropic_messages(talk)
     rows = [
-        {"request": {"body": {"model": "claude-x", "messages": messages[:i]}},
-         "response": {"body": {"type": "message", "model": "claude-x", **messages[i]}}}
-        for i, message in enumerate(messages) if i and message["role"] == "assistant"
-    ]  # fmt: skip
+        {
+            "request": {"body": {"model": "claude-x", "messages": messages[:i]}},
+            "response": {"body": {"type": "message", "model": "claude-x", **messages[i]}},
+        }
+        for i, message in enumerate(messages)
+        if i and message["role"] == "assistant"
+    ]
     return _lines(rows)
 
 
 def claude_code(talk: Talk) -> str:
     rows: list[dict[str, Any]] = []
     for i, message in enumerate(anthropic_messages(talk)):
-        head = {"type": message["role"], "uuid": f"u{i}", "parentUuid": f"u{i - 1}" if i else None,
-                "sessionId": "s-1", "isSidechain": False, "timestamp": "2026-01-01T00:00:00Z"}  # fmt: skip
+        head = {
+            "type": message["role"],
+            "uuid": f"u{i}",
+            "parentUuid": f"u{i - 1}" if i else None,
+            "sessionId": "s-1",
+            "isSidechain": False,
+            "timestamp": "2026-01-01T00:00:00Z",
+        }
         extra = (
             {"id": f"msg_{i}", "type": "message", "model": "claude-x"}
             if message["role"] == "assistant"
@@ -205,14 +283,31 @@ def response_items(talk: Talk) -> list[dict[str, Any]]:
     ]
     for i, call in enumerate(talk.calls):
         if call.said:
-            rows.append({"type": "message", "role": "assistant",
-                         "content": [{"type": "output_text", "text": call.said}]})  # fmt: skip
-        rows.append({"type": "function_call", "name": call.tool, "call_id": _id(i),
-                     "arguments": _dump(dict(call.arguments))})  # fmt: skip
+            rows.append(
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": call.said}],
+                }
+            )
+        rows.append(
+            {
+                "type": "function_call",
+                "name": call.tool,
+                "call_id": _id(i),
+                "arguments": _dump(dict(call.arguments)),
+            }
+        )
         if call.result is not None:
             rows.append({"type": "function_call_output", "call_id": _id(i), "output": call.result})
-    return [*rows, {"type": "message", "role": "assistant",
-                    "content": [{"type": "output_text", "text": talk.answer}]}]  # fmt: skip
+    return [
+        *rows,
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": talk.answer}],
+        },
+    ]
 
 
 def openai_responses(talk: Talk) -> str:
@@ -224,14 +319,22 @@ def run_state(talk: Talk) -> str:
         {"type": "x", "agent": {"name": "maker"}, "raw_item": item}
         for item in response_items(talk)[1:]
     ]
-    return _dump({"$schemaVersion": "1.9", "original_input": talk.task, "generated_items": items,
-                  "current_agent": {"name": "maker"}})  # fmt: skip
+    return _dump(
+        {
+            "$schemaVersion": "1.9",
+            "original_input": talk.task,
+            "generated_items": items,
+            "current_agent": {"name": "maker"},
+        }
+    )
 
 
 def codex(talk: Talk) -> str:
     time = {"timestamp": "2026-01-01T00:00:00Z"}
-    rows = [{**time, "type": "session_meta", "payload": {"id": "s-1", "cwd": "/w"}},
-            {**time, "type": "turn_context", "payload": {"model": "model-1"}}]  # fmt: skip
+    rows = [
+        {**time, "type": "session_meta", "payload": {"id": "s-1", "cwd": "/w"}},
+        {**time, "type": "turn_context", "payload": {"model": "model-1"}},
+    ]
     rows += [{**time, "type": "response_item", "payload": item} for item in response_items(talk)]
     return _lines(
         [*rows, {**time, "type": "event_msg", "payload": {"type": "token_count", "info": None}}]
@@ -243,10 +346,22 @@ def gemini_messages(talk: Talk) -> list[dict[str, Any]]:
     for i, call in enumerate(talk.calls):
         told = {"error" if call.failed else "output": call.result}
         answer = [{"functionResponse": {"id": _id(i), "name": call.tool, "response": told}}]
-        messages.append({"type": "gemini", "content": call.said, "model": "gemini-x", "toolCalls": [
-            {"id": _id(i), "name": call.tool, "args": dict(call.arguments),
-             "result": answer if call.result is not None else None,
-             "status": "error" if call.failed else "success"}]})  # fmt: skip
+        messages.append(
+            {
+                "type": "gemini",
+                "content": call.said,
+                "model": "gemini-x",
+                "toolCalls": [
+                    {
+                        "id": _id(i),
+                        "name": call.tool,
+                        "args": dict(call.arguments),
+                        "result": answer if call.result is not None else None,
+                        "status": "error" if call.failed else "success",
+                    }
+                ],
+            }
+        )
     return [*messages, {"type": "gemini", "content": talk.answer, "model": "gemini-x"}]
 
 
@@ -255,8 +370,12 @@ def gemini(talk: Talk) -> str:
 
 
 def gemini_lines(talk: Talk) -> str:
-    return _lines([{"sessionId": "s-1", "projectHash": "abc"},
-                   *({**m, "sessionId": "s-1"} for m in gemini_messages(talk))])  # fmt: skip
+    return _lines(
+        [
+            {"sessionId": "s-1", "projectHash": "abc"},
+            *({**m, "sessionId": "s-1"} for m in gemini_messages(talk)),
+        ]
+    )
 
 
 def openclaw(talk: Talk) -> str:
@@ -275,8 +394,15 @@ def openclaw(talk: Talk) -> str:
             {"role": "assistant", "content": [*said, part], "model": "m", "provider": "p"}
         )
         if call.result is not None:
-            messages.append({"role": "toolResult", "toolCallId": _id(i), "toolName": call.tool,
-                             "content": [{"type": "text", "text": call.result}], "isError": call.failed})  # fmt: skip
+            messages.append(
+                {
+                    "role": "toolResult",
+                    "toolCallId": _id(i),
+                    "toolName": call.tool,
+                    "content": [{"type": "text", "text": call.result}],
+                    "isError": call.failed,
+                }
+            )
     messages.append(
         {"role": "assistant", "content": [{"type": "text", "text": talk.answer}], "model": "m"}
     )
@@ -299,12 +425,23 @@ def langfuse(talk: Talk) -> str:
     for i, message in enumerate(messages):
         if message["role"] != "user":
             model = message["role"] == "assistant"
-            observations.append({
-                "id": f"o{i}", "parentObservationId": None, "traceId": "t", "startTime": f"2026-01-01T00:00:{i:02}Z",
-                "type": "GENERATION" if model else "TOOL", "name": message.get("name", "llm"), "level": "DEFAULT",
-                "input": _dump(messages[:i] if model else dict(talk.calls[int(message["tool_call_id"][5:])].arguments)),
-                "output": _dump(message) if model else message["content"],
-            })  # fmt: skip
+            observations.append(
+                {
+                    "id": f"o{i}",
+                    "parentObservationId": None,
+                    "traceId": "t",
+                    "startTime": f"2026-01-01T00:00:{i:02}Z",
+                    "type": "GENERATION" if model else "TOOL",
+                    "name": message.get("name", "llm"),
+                    "level": "DEFAULT",
+                    "input": _dump(
+                        messages[:i]
+                        if model
+                        else dict(talk.calls[int(message["tool_call_id"][5:])].arguments)
+                    ),
+                    "output": _dump(message) if model else message["content"],
+                }
+            )
     observations.reverse()
     return _dump(
         {
@@ -314,8 +451,11 @@ def langfuse(talk: Talk) -> str:
     )
 
 
-def _spans(talk: Talk, model: Callable[[list[Any], Any], dict[str, Any]],
-           tool: Callable[[Call, str], dict[str, Any]]) -> list[dict[str, Any]]:  # fmt: skip
+def _spans(
+    talk: Talk,
+    model: Callable[[list[Any], Any], dict[str, Any]],
+    tool: Callable[[Call, str], dict[str, Any]],
+) -> list[dict[str, Any]]:
     messages = chat_messages(talk)
     spans: list[dict[str, Any]] = []
     for i, message in enumerate(messages):
@@ -325,8 +465,15 @@ def _spans(talk: Talk, model: Callable[[list[Any], Any], dict[str, Any]],
             attributes = model(messages[:i], message)
         else:
             attributes = tool(talk.calls[int(message["tool_call_id"][5:])], message["tool_call_id"])
-        spans.append({"name": "span", "context": {"trace_id": "0xt", "span_id": f"0x{i:02}"}, "parent_id": "0xroot",
-                      "start_time": f"2026-01-01T00:00:{i:02}", "attributes": attributes})  # fmt: skip
+        spans.append(
+            {
+                "name": "span",
+                "context": {"trace_id": "0xt", "span_id": f"0x{i:02}"},
+                "parent_id": "0xroot",
+                "start_time": f"2026-01-01T00:00:{i:02}",
+                "attributes": attributes,
+            }
+        )
     return spans
 
 
@@ -341,22 +488,32 @@ def opentelemetry(talk: Talk) -> str:
             return {"role": "tool", "parts": [answer]}
         said = [{"type": "text", "content": message["content"]}] if message.get("content") else []
         for call in message.get("tool_calls", []):
-            said.append({"type": "tool_call", "id": call["id"], "name": call["function"]["name"],
-                         "arguments": json.loads(call["function"]["arguments"])})  # fmt: skip
+            said.append(
+                {
+                    "type": "tool_call",
+                    "id": call["id"],
+                    "name": call["function"]["name"],
+                    "arguments": json.loads(call["function"]["arguments"]),
+                }
+            )
         return {"role": message["role"], "parts": said}
 
     spans = _spans(
         talk,
         lambda asked, answer: {
-            "gen_ai.operation.name": "chat", "gen_ai.request.model": "model-1",
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "model-1",
             "gen_ai.input.messages": _dump([parts(m) for m in asked]),
             "gen_ai.output.messages": _dump([parts(answer)]),
         },
         lambda call, call_id: {
-            "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.tool, "gen_ai.tool.call.id": call_id,
-            "gen_ai.tool.call.arguments": _dump(dict(call.arguments)), "gen_ai.tool.call.result": call.result,
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": call.tool,
+            "gen_ai.tool.call.id": call_id,
+            "gen_ai.tool.call.arguments": _dump(dict(call.arguments)),
+            "gen_ai.tool.call.result": call.result,
         },
-    )  # fmt: skip
+    )
     return _dump({"spans": spans[::-1]})
 
 
@@ -377,11 +534,18 @@ def openinference(talk: Talk) -> str:
 
     spans = _spans(
         talk,
-        lambda asked, answer: {"openinference.span.kind": "LLM", **flat("llm.input_messages", asked),
-                               **flat("llm.output_messages", [answer])},
-        lambda call, call_id: {"openinference.span.kind": "TOOL", "tool.name": call.tool,
-                               "input.value": _dump(dict(call.arguments)), "output.value": call.result},
-    )  # fmt: skip
+        lambda asked, answer: {
+            "openinference.span.kind": "LLM",
+            **flat("llm.input_messages", asked),
+            **flat("llm.output_messages", [answer]),
+        },
+        lambda call, call_id: {
+            "openinference.span.kind": "TOOL",
+            "tool.name": call.tool,
+            "input.value": _dump(dict(call.arguments)),
+            "output.value": call.result,
+        },
+    )
     return _lines(
         [{**span, "span_kind": span["attributes"]["openinference.span.kind"]} for span in spans]
     )
@@ -399,34 +563,88 @@ def langsmith(talk: Talk) -> str:
             "name": "x",
         }
         if message["role"] == "assistant":
-            children.append({**head, "run_type": "llm", "inputs": {"messages": [messages[:i]]},
-                             "outputs": {"generations": [[{"text": "", "message": message}]]}})  # fmt: skip
+            children.append(
+                {
+                    **head,
+                    "run_type": "llm",
+                    "inputs": {"messages": [messages[:i]]},
+                    "outputs": {"generations": [[{"text": "", "message": message}]]},
+                }
+            )
         elif message["role"] == "tool":
             call = talk.calls[int(message["tool_call_id"][5:])]
-            children.append({**head, "name": call.tool, "run_type": "tool",
-                             "inputs": {"input": _dump(dict(call.arguments))}, "outputs": {"output": call.result}})  # fmt: skip
-    return _dump({"id": "root", "trace_id": "t", "run_type": "chain", "name": "maker", "dotted_order": "2026",
-                  "inputs": {"input": talk.task}, "outputs": {"output": talk.answer}, "child_runs": children})  # fmt: skip
+            children.append(
+                {
+                    **head,
+                    "name": call.tool,
+                    "run_type": "tool",
+                    "inputs": {"input": _dump(dict(call.arguments))},
+                    "outputs": {"output": call.result},
+                }
+            )
+    return _dump(
+        {
+            "id": "root",
+            "trace_id": "t",
+            "run_type": "chain",
+            "name": "maker",
+            "dotted_order": "2026",
+            "inputs": {"input": talk.task},
+            "outputs": {"output": talk.answer},
+            "child_runs": children,
+        }
+    )
 
 
 def inspect_sample(talk: Talk) -> dict[str, Any]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": talk.task, "source": "input"}]
     for i, call in enumerate(talk.calls):
-        messages.append({"role": "assistant", "content": call.said, "tool_calls": [
-            {"id": _id(i), "function": call.tool, "arguments": dict(call.arguments), "type": "function"}]})  # fmt: skip
+        messages.append(
+            {
+                "role": "assistant",
+                "content": call.said,
+                "tool_calls": [
+                    {
+                        "id": _id(i),
+                        "function": call.tool,
+                        "arguments": dict(call.arguments),
+                        "type": "function",
+                    }
+                ],
+            }
+        )
         if call.result is not None:
             error = {"type": "unknown", "message": call.result} if call.failed else None
-            messages.append({"role": "tool", "tool_call_id": _id(i), "function": call.tool,
-                             "content": f"attachment://{_id(i)}", "error": error})  # fmt: skip
+            messages.append(
+                {
+                    "role": "tool",
+                    "tool_call_id": _id(i),
+                    "function": call.tool,
+                    "content": f"attachment://{_id(i)}",
+                    "error": error,
+                }
+            )
     messages.append({"role": "assistant", "content": talk.answer})
     attached = {_id(i): call.result for i, call in _results(talk)}
-    return {"id": 1, "epoch": 1, "input": talk.task, "messages": messages, "attachments": attached,
-            "scores": {"match": {"value": "C", "explanation": "as asked"}}}  # fmt: skip
+    return {
+        "id": 1,
+        "epoch": 1,
+        "input": talk.task,
+        "messages": messages,
+        "attachments": attached,
+        "scores": {"match": {"value": "C", "explanation": "as asked"}},
+    }
 
 
 def inspect(talk: Talk) -> str:
-    return _dump({"version": 2, "status": "success", "eval": {"task": "ports", "model": "model-1"},
-                  "samples": [inspect_sample(talk)]})  # fmt: skip
+    return _dump(
+        {
+            "version": 2,
+            "status": "success",
+            "eval": {"task": "ports", "model": "model-1"},
+            "samples": [inspect_sample(talk)],
+        }
+    )
 
 
 def inspect_zip(talk: Talk) -> bytes:
@@ -451,14 +669,30 @@ def mini_swe_agent(talk: Talk) -> str:
     messages: list[dict[str, Any]] = [{"role": "user", "content": talk.task}]
     for i, call in enumerate(talk.calls):
         command = _dump({"tool": call.tool, **call.arguments})
-        messages.append({"role": "assistant", "content": call.said,
-                         "extra": {"actions": [{"command": command, "tool_call_id": _id(i)}]}})  # fmt: skip
+        messages.append(
+            {
+                "role": "assistant",
+                "content": call.said,
+                "extra": {"actions": [{"command": command, "tool_call_id": _id(i)}]},
+            }
+        )
         if call.result is not None:
-            messages.append({"role": "tool", "tool_call_id": _id(i), "content": call.result,
-                             "extra": {"returncode": int(call.failed)}})  # fmt: skip
+            messages.append(
+                {
+                    "role": "tool",
+                    "tool_call_id": _id(i),
+                    "content": call.result,
+                    "extra": {"returncode": int(call.failed)},
+                }
+            )
     messages.append({"role": "assistant", "content": talk.answer})
-    return _dump({"trajectory_format": "mini-swe-agent-1.1", "messages": messages,
-                  "info": {"mini_version": "2.0.0", "exit_status": "Submitted"}})  # fmt: skip
+    return _dump(
+        {
+            "trajectory_format": "mini-swe-agent-1.1",
+            "messages": messages,
+            "info": {"mini_version": "2.0.0", "exit_status": "Submitted"},
+        }
+    )
 
 
 def react(talk: Talk) -> str:

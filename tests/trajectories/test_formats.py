@@ -87,22 +87,37 @@ def test_a_format_can_be_forced(name: str) -> None:
 def test_cursor_has_calls_and_no_results() -> None:
     rows = [
         {"role": "user", "message": {"content": [{"type": "text", "text": "list src"}]}},
-        {"role": "assistant", "message": {"content": [
-            {"type": "text", "text": "I look."}, {"type": "tool_use", "name": "Shell", "input": {"command": "ls src"}}]}},
+        {
+            "role": "assistant",
+            "message": {
+                "content": [
+                    {"type": "text", "text": "I look."},
+                    {"type": "tool_use", "name": "Shell", "input": {"command": "ls src"}},
+                ]
+            },
+        },
         {"role": "assistant", "message": {"content": [{"type": "text", "text": "a.py and b.py"}]}},
-    ]  # fmt: skip
+    ]
     reading = read_trajectories("\n".join(map(json.dumps, rows)))
     assert reading.format == "Cursor"
     (run,) = reading.trajectories
     assert [(s.role, s.tool, s.unmatched) for s in run.steps] == [
-        ("user", "", ""), ("assistant", "Shell", "call"), ("assistant", "", ""),
-    ]  # fmt: skip
+        ("user", "", ""),
+        ("assistant", "Shell", "call"),
+        ("assistant", "", ""),
+    ]
     assert run.steps[1].text == "I look."
 
 
 def test_reflexion_s_memories_are_told_to_be_lessons() -> None:
-    rows = [{"name": "env_0", "is_success": False, "memory": ["I bought the wrong one.", "I searched too narrowly."]},
-            {"name": "env_1", "is_success": True, "memory": []}]  # fmt: skip
+    rows = [
+        {
+            "name": "env_0",
+            "is_success": False,
+            "memory": ["I bought the wrong one.", "I searched too narrowly."],
+        },
+        {"name": "env_1", "is_success": True, "memory": []},
+    ]
     reading = read_trajectories(json.dumps(rows))
     assert reading.format == "Reflexion results"
     assert [run.outcome.success for run in reading.trajectories] == [False, True]
@@ -124,8 +139,12 @@ def test_outcomes_are_told_where_the_source_tells_them() -> None:
         for name in ("tau-bench", "tau2-bench", "Inspect", "SWE-agent", "OpenAI chat")
     }
     assert [(o.success, o.reward) for o in told.values()] == [
-        (True, 1.0), (True, 1.0), (True, 1.0), (None, None), (None, None),
-    ]  # fmt: skip
+        (True, 1.0),
+        (True, 1.0),
+        (True, 1.0),
+        (None, None),
+        (None, None),
+    ]
     assert told["tau2-bench"].reason == "user_stop"
     assert told["SWE-agent"].reason == "submitted"
 

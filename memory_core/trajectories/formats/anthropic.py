@@ -24,7 +24,8 @@ def _is_theirs(message: Any) -> bool:
     """Whether a message has parts that only Anthropic's API writes."""
     said = mapping(message)
     parts = objects(said.get("content"))
-    reply = said.get("type") == "message" and said.get("role") == "assistant" and parts
+    told = said.get("type") == "message" and said.get("role") == "assistant"
+    reply = told and any(part.get("type") == "text" for part in parts)
     return bool(reply) or any(string(part.get("type")) in _PARTS for part in parts)
 
 

@@ -20,6 +20,8 @@ _LOOKED_AT = 200
 
 def _is_document(value: Any) -> bool:
     record = mapping(value)
+    if {"epoch", "input"} <= set(record) or "agent_type" in record:
+        return False  # a sample of Inspect, or an agent of Letta: these know more about it
     said = messages_in(record)
     talk = bool(said) and not any(map(is_item, said[:_LOOKED_AT]))
     return talk or _is_completion(record)

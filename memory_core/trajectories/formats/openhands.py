@@ -126,7 +126,9 @@ def _read_observation(run: Run, event: dict[str, Any]) -> None:
         if string(extras.get("agent_state")) == "error":
             run.outcome = Outcome(False, None, first_string(extras, "reason") or text or "error")
         return
-    error = verdict_of(mapping(extras.get("metadata"))) or verdict_of(extras, text)
+    error = verdict_of(mapping(extras.get("metadata")), text)
+    if error == "":
+        error = verdict_of(extras, text)
     if kind == "error" or extras.get("error") is True:
         error = text or "error"
     cause = event.get("cause")
