@@ -35,8 +35,10 @@ from memory_core.demo import Sources
 from memory_core.places import BANK_VARIABLE, dashboard, data
 
 RUNS = 12
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync")  # fmt: skip
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 RUNNING = "[data-testid=stApp][data-test-script-state=running]"
 

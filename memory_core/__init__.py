@@ -157,6 +157,7 @@ from memory_core.trajectories import (
     TRAJECTORY_FORMATS,
     Masked,
     Reading,
+    read_files,
     read_trajectories,
 )
 from memory_core.tuning import Tuning, TuningPoint, Verdict, tune, tunings
@@ -328,6 +329,7 @@ __all__ = [
     "plan_compression",
     "quality_curve",
     "rank_biased_overlap",
+    "read_files",
     "read_injection",
     "read_judgements",
     "read_memories",

@@ -111,8 +111,9 @@ TOKENS: tuple[_Token, ...] = (
            r"[Bb](?:earer|EARER)[ \t]{1,4}([\w.~+/-]{16,}+={0,2})"),
     _token("basic authorization", "Basic basic", r"[Bb]asic[ \t]{1,4}"
            r"((?=[A-Za-z+/]{0,64}[0-9=])[A-Za-z0-9+/]{10,}+={0,2})(?![\w.-])"),
-    _token("session cookie", "Cookie: cookie: Cookie\": cookie\":", r"[Cc]ookie(?:: |\\*\": *\\*\")"
-           r"([^\r\n\"'\\]{16,}+)"),
+    _token("session cookie", "Cookie: cookie: Cookie\": cookie\":",
+           r"[Cc]ookie(?:: |\\*\": *\\*\")"
+           r"((?=[^\n\"']{16})(?:[\w.-]{1,64}=[^;\s\"'\\]{1,4000}+;? ?)++)"),
     _token("password", "-u --user", r"(?:-u|--user)[ =]{1,3}['\"]?[\w.@%+-]{1,64}:"
            r"([^\s'\"\\@/]{3,}+)"),
     _token("password", "sshpass", r"sshpass[ ]{1,3}-p[ ]?['\"]?([^\s'\"\\]{3,}+)"),

@@ -109,3 +109,13 @@ def test_the_audit_finds_what_was_planted(demo: MemoryBank) -> None:
         assert planted <= found[rule]
         assert len(found[rule] - planted) <= 0.02 * len(id_of)
     assert not found["secret"] | found["instruction"]
+
+
+def test_every_run_that_a_proposal_cites_is_kept_with_the_steps_it_names(demo: MemoryBank) -> None:
+    cited = [one for proposal in demo.proposals() for one in proposal.operation.evidence]
+    assert len(cited) >= 8
+    for evidence in cited:
+        run = demo.trajectory(evidence.trajectory_id)
+        assert run is not None
+        assert set(evidence.steps) <= {step.number for step in run.steps}
+    assert {kept.format for kept in demo.trajectories()} >= {"ATIF", "Claude Code", "tau-bench"}

@@ -1,22 +1,21 @@
 """Vectors to a map: UMAP over their exact neighbours, PCA for a few, a dot for one.
 
-The layout runs in one thread and starts from the principal components, so that the same vectors,
-settings and seed give the same coordinates, in whatever process and thread.
+UMAP's layout runs in one thread and starts from the principal components, so that the same
+vectors, settings and seed give the same coordinates, in whatever process and thread.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_core.map_records import Method
-from memory_core.neighbours import distinct, nearest_several
-from memory_core.projection.descent import lay_out
-from memory_core.projection.graph import ties
+from memory_core.neighbours import NearestSeveral, distinct, nearest_several
 from memory_core.settings import MapSettings
 
 Progress: TypeAlias = Callable[[str, float], None]
@@ -25,9 +24,12 @@ Progress: TypeAlias = Callable[[str, float], None]
 FEWEST = 15
 """Different vectors below which PCA draws the map."""
 SPREAD = 10.0
-"""Side of the square that the layout starts from."""
+"""Side of the square in which UMAP starts."""
 GRID = 2.0**-10
 """The start is rounded to this, so that how a sum was ordered does not change the map."""
+
+_fitting = threading.Lock()
+"""UMAP's compiled code does not stand two fits at once under every threading layer of Numba."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,39 +84,104 @@ def _axes(centred: NDArray[np.float64]) -> NDArray[np.float64]:
 def _umap(
     points: NDArray[np.float32], settings: MapSettings, progress: Progress
 ) -> NDArray[np.float64]:
-    finding = "Finding each memory's nearest"
-    progress(finding, 0.0)
+    progress("Finding each memory's nearest", 0.0)
     near = nearest_several(
         points,
         points,
         min(settings.neighbours, len(points)) - 1,
         within=True,
-        report=lambda share: progress(finding, 0.3 * share),
+        report=lambda share: progress("Finding each memory's nearest", 0.3 * share),
     )
     start = np.round(_scaled(principal(points)) / GRID) * GRID
-    progress("Tying it to them", 0.3)
-    graph = ties(near)
-    epochs = settings.epochs or epochs_for(len(points))
-    progress("Loading what lays it out", 0.33)
-    return lay_out(
-        graph,
-        start,
-        epochs=epochs,
-        min_distance=settings.min_distance,
-        seed=settings.seed,
-        report=lambda done: progress(
-            f"Laying out, round {done + 1} of {epochs}", 0.35 + 0.5 * done / epochs
-        ),
-    )
+    progress("Waiting for another map" if _fitting.locked() else "Loading UMAP", 0.3)
+    while not _fitting.acquire(timeout=0.5):
+        progress("Waiting for another map", 0.3)
+    try:
+        return _laid_out(near, start, settings, progress)
+    finally:
+        _fitting.release()
 
 
 def _scaled(flat: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Stretched into the square in which UMAP starts."""
+    """Stretched into UMAP's square, as it would do itself."""
     low, high = flat.min(axis=0), flat.max(axis=0)
     scaled: NDArray[np.float64] = SPREAD * (flat - low) / np.where(high > low, high - low, 1.0)
     return scaled
 
 
 def epochs_for(size: int) -> int:
-    """Rounds of the layout where nobody says; umap-learn's numbers."""
-    return 500 if size <= 10_000 else 200
+    """Rounds of the layout: with a start that is right at large, 200 are as good as UMAP's 500."""
+    return 500 if size < 2_000 else 200
+
+
+def _laid_out(
+    near: NearestSeveral, start: NDArray[np.float64], settings: MapSettings, progress: Progress
+) -> NDArray[np.float64]:
+    """UMAP's graph of the neighbours, and its layout."""
+    progress("Loading UMAP", 0.3)
+    import numba
+    from umap import umap_
+
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)  # a mean that threads share is another with their number
+    try:
+        n = len(start)
+        random = np.random.RandomState(settings.seed)
+        itself = np.arange(n)[:, None]
+        indices = np.concatenate([itself, near.rows], axis=1)
+        apart = np.maximum(1.0 - near.similarity, 0.0)
+        distances = np.concatenate([np.zeros((n, 1)), apart], axis=1).astype(np.float32)
+        progress("Building the graph", 0.35)
+        graph, _, _ = umap_.fuzzy_simplicial_set(
+            start, indices.shape[1], random, "cosine", knn_indices=indices, knn_dists=distances
+        )
+        a, b = umap_.find_ab_params(1.0, settings.min_distance)
+        epochs = settings.epochs or epochs_for(n)
+        flat, _ = umap_.simplicial_set_embedding(
+            start, graph, 2, 1.0, a, b, 1.0, 5, epochs, start.astype(np.float32), random,
+            "euclidean", {}, False, {}, False,
+            tqdm_kwds=_told(epochs, progress),
+        )  # fmt: skip
+        return np.asarray(flat, dtype=np.float64)
+    finally:
+        numba.set_num_threads(threads)
+
+
+def _told(epochs: int, progress: Progress) -> dict[str, Any]:
+    """What makes UMAP's progress bar write each epoch to us."""
+    return {
+        "disable": False, "file": _Epochs(epochs, progress), "bar_format": "{n}",
+        "mininterval": 0, "miniters": 1,
+    }  # fmt: skip
+
+
+class _Epochs:
+    """A file that is told of epochs. What `progress` raises comes out of the layout's loop."""
+
+    def __init__(self, epochs: int, progress: Progress) -> None:
+        self._epochs = epochs
+        self._progress = progress
+        self._told = -1
+
+    def write(self, text: str) -> int:
+        done = text.strip()
+        if done.isdecimal() and int(done) > self._told:
+            self._told = int(done)
+            try:
+                share = 0.35 + 0.5 * self._told / self._epochs
+                self._progress(f"Laying out, round {done} of {self._epochs}", share)
+            except BaseException:
+                self._told = self._epochs  # the bar writes once more when it is closed
+                self._let_go()
+                raise
+        return len(text)
+
+    @staticmethod
+    def _let_go() -> None:
+        """Give back the lock that tqdm holds while it writes: it would keep it for good."""
+        from tqdm import tqdm
+
+        tqdm.get_lock().release()
+
+    def flush(self) -> None:
+        pass

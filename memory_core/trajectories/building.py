@@ -113,6 +113,19 @@ class Run:
             names.get(id(draft), "") for draft in self._drafts if draft.tool and not draft.orphan
         ]
 
+    @property
+    def waits(self) -> bool:
+        """Whether some call has no result yet."""
+        return any(draft.waits for draft in self._drafts)
+
+    @property
+    def had_calls(self) -> bool:
+        return any(draft.tool and not draft.orphan for draft in self._drafts)
+
+    def orphans(self) -> list[str]:
+        """The ids of the results whose calls are not there."""
+        return [name for name, draft in self._by_id.items() if draft.orphan]
+
     def has_result(self, call_id: str) -> bool:
         draft = self._by_id.get(call_id)
         return draft is not None and not draft.waits

@@ -79,9 +79,11 @@ def read_result(run: Run, value: Any) -> None:
 
 
 def _shown(run: Run, content: Any) -> str:
-    """A result as text; Vercel puts a type around its value."""
+    """A result as text, without what Vercel and Microsoft put around it."""
     if isinstance(content, dict) and set(content) == {"type", "value"}:
         content = content["value"]
+    elif isinstance(content, str) and '"function_result"' in content[:200]:
+        content = mapping(parsed(content)).get("result", content)
     if content is None or isinstance(content, str | list):
         return text_of(content, run.pictures)
     return run.pictures.out_of(json_text(content))

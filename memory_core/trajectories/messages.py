@@ -19,7 +19,15 @@ from memory_core.trajectories.calls import (
     read_result_item,
     read_tool_message,
 )
-from memory_core.trajectories.shapes import first_string, items, mapping, objects, string, text_of
+from memory_core.trajectories.shapes import (
+    first_string,
+    items,
+    mapping,
+    objects,
+    parsed,
+    string,
+    text_of,
+)
 
 ROLES: dict[str, Role] = {
     "user": "user", "human": "user", "HumanMessage": "user",
@@ -38,6 +46,7 @@ _RESULT_PARTS = {
     "tool_result", "tool-result", "toolResult", "tool_call_response", "tool_response",
     "web_search_tool_result", "code_execution_tool_result", "mcp_tool_result",
 }  # fmt: skip
+_CALLS_AS_TEXT = ('[{"function"', '[{ "function')
 _THOUGHT_PARTS = {"thinking", "reasoning", "redacted_thinking", "thought"}
 
 
@@ -74,8 +83,13 @@ def unwrapped(value: Any) -> dict[str, Any]:
         return {"role": named, **message["kwargs"]}
     if isinstance(message.get("data"), dict) and "content" in message["data"]:
         return {"role": message.get("type"), **message["data"]}
-    if isinstance(message.get("message"), dict) and len(message) <= 2 and "role" not in message:
+    if isinstance(message.get("message"), dict) and "role" not in message and "type" not in message:
         return dict(message["message"])
+    inner = message.get("content")
+    if isinstance(inner, dict) and isinstance(inner.get("parts"), list):  # a reply of Gemini's
+        return {"role": "model", **inner}
+    if "toolCallId" in message and "toolName" in message and "role" not in message:
+        return {"role": "assistant", "tool_calls": [message]}  # a bare call of Vercel's
     return message
 
 
@@ -99,6 +113,15 @@ def read_message(run: Run, value: Any) -> None:
 
 
 def _read_turn(run: Run, message: dict[str, Any], role: Role) -> None:
+    written = message.get("content")
+    if (
+        role in ("assistant", "tool")
+        and isinstance(written, str)
+        and written[:12] in _CALLS_AS_TEXT
+    ):
+        calls = [call for call in objects(parsed(written)) if "function" in call]
+        if calls:  # Koog writes calls into the text, and says them back in the tool's name
+            message, role = {"tool_calls": calls}, "assistant"
     if role == "tool" and not _holds_results(message):
         read_tool_message(run, message)
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -12,7 +12,8 @@ from memory_core.records import Trajectory
 from memory_core.trajectories.decoding import MAX_BYTES, decoded, is_zip, zip_entries
 from memory_core.trajectories.formats import FORMATS
 from memory_core.trajectories.formats.format import Format
-from memory_core.trajectories.masked import Masked, mask_trajectories
+from memory_core.trajectories.joining import Reading, joined
+from memory_core.trajectories.masked import mask_trajectories
 from memory_core.trajectories.normal_form import MAX_DEPTH, clean_trajectory
 from memory_core.trajectories.source import ABSENT, Source, fenced
 
@@ -24,19 +25,6 @@ _DEEPEST = 3
 """How deep in a document that is of no format itself one is looked for."""
 _MOST_LOOKED_INTO = 200
 _SURPRISES = (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What was read, without secrets."""
-
-    trajectories: tuple[Trajectory, ...]
-    format: str
-    """One of TRAJECTORY_FORMATS."""
-    warnings: tuple[str, ...] = ()
-    """What was left out, mended or guessed, each in a sentence."""
-    masked: tuple[Masked, ...] = ()
-    """The secrets that were masked."""
 
 
 def read_trajectories(
@@ -160,6 +148,22 @@ def _finished(trajectories: Iterable[Trajectory], found: Format, source: Source)
     return Reading(kept, found.name, tuple(source.warnings), masked)
 
 
+def read_files(files: Iterable[tuple[str, bytes]]) -> Reading:
+    """The runs in several files, by name and content; one that was split over them is one again.
+
+    Raises UnreadableTrajectoryError for the first that cannot be read, with its name.
+    """
+    readings = []
+    for name, raw in files:
+        try:
+            readings.append(read_trajectories(raw, name))
+        except UnreadableTrajectoryError as error:
+            raise UnreadableTrajectoryError(f"{name}: {error}") from error
+    if not readings:
+        raise UnreadableTrajectoryError("No file was given.")
+    return joined(readings)
+
+
 def _read_zip(raw: bytes, filename: str, format: str | None) -> Reading:
     """The runs in the files of a zip, such as Inspect's `.eval`."""
     readings: list[Reading] = []
@@ -180,17 +184,3 @@ def _read_zip(raw: bytes, filename: str, format: str | None) -> Reading:
             f"There is no run in the files of {filename or 'this zip'}."
         )
     return joined(readings)
-
-
-def joined(readings: Iterable[Reading]) -> Reading:
-    """Several readings as one, in the format of the first that is more than raw text."""
-    known = list(readings)
-    trajectories: list[Trajectory] = []
-    masked: list[Masked] = []
-    for one in known:
-        shift = len(trajectories)
-        masked += [Masked(m.trajectory + shift, m.kind, m.count, m.steps) for m in one.masked]
-        trajectories += one.trajectories
-    names = [one.format for one in known if one.format != _RAW.name] or [_RAW.name]
-    warnings = dict.fromkeys(text for one in known for text in one.warnings)
-    return Reading(tuple(trajectories), names[0], tuple(warnings), tuple(masked))

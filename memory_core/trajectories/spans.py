@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from memory_core.records import Trajectory
@@ -47,6 +47,7 @@ def ordered(spans: Iterable[Span]) -> list[Span]:
 
 def read_spans(spans: Sequence[Span], run: Run) -> Trajectory:
     """The run that the spans of one trace tell, sub-agents' runs beside it."""
+    spans = _without_wrappers(spans)
     groups = _by_agent(spans)
     main, *others = groups or [list(spans)]
     _read(run, main)
@@ -57,6 +58,20 @@ def read_spans(spans: Sequence[Span], run: Run) -> Trajectory:
         if trajectory.steps:
             run.children.append(trajectory)
     return run.finish()
+
+
+def _without_wrappers(spans: Sequence[Span]) -> list[Span]:
+    """A model call within a model call is the same one, told twice: the inner one counts."""
+    known = {span.id: span for span in spans}
+    outer = set()
+    for span in spans:
+        above, seen = known.get(span.parent), {span.id}
+        while span.kind == "model" and above is not None and above.id not in seen:
+            seen.add(above.id)
+            if above.kind == "model":
+                outer.add(above.id)
+            above = known.get(above.parent) if above.kind != "agent" else None
+    return [replace(span, kind="other") if span.id in outer else span for span in spans]
 
 
 def _by_agent(spans: Sequence[Span]) -> list[list[Span]]:
@@ -109,7 +124,8 @@ def _read(run: Run, spans: list[Span]) -> None:
                     here[key] += 1
                     if here[key] > told[key]:
                         told[key] += 1
-                        read_message(run, part)
+                        if not _is_known(run, part):
+                            read_message(run, part)
                         calls += _calls_in(part)
             run.flush()
             if span.error and not span.answered:
@@ -117,6 +133,17 @@ def _read(run: Run, spans: list[Span]) -> None:
                 _blame(run, span.error)
         elif span.kind == "tool":
             _read_tool(run, span, calls, told)
+
+
+def _is_known(run: Run, message: Any) -> bool:
+    """Whether a message only tells results that spans of tools have told already."""
+    quiet = Run(Pictures())
+    read_message(quiet, message)
+    steps = quiet.finish().steps
+    if not steps or not all(step.unmatched == "result" for step in steps):
+        return False
+    named = quiet.orphans()
+    return all(map(run.has_result, named)) if named else run.had_calls and not run.waits
 
 
 def _blame(run: Run, error: str) -> None:

@@ -36,7 +36,9 @@ def _as_of(row: RecordedRetrieval, revision: int) -> RecordedRetrieval:
     if row.outcome_revision is None or row.outcome_revision <= revision:
         return row
     hits = tuple(replace(hit, applied=False) for hit in row.hits)
-    return replace(row, hits=hits, improved=None, reward=None, outcome_revision=None, taken_back=None)
+    return replace(
+        row, hits=hits, improved=None, reward=None, outcome_revision=None, taken_back=None
+    )
 
 
 def turned_out(row: RecordedRetrieval) -> str:

@@ -107,7 +107,13 @@ def test_no_page_renders_a_text_or_asks_outside_for_it(
     check("?revision=0")
     check("query", *TEXTS[:1])
     check("compress?strategies=random")  # which does not care what a lesson says
-    for place in ("quality", "quality?part=Weights", "ledger", "query?look=Compare"):
+    MemoryBank.open(hostile_bank, embedder=HashEmbedder()).fit_map()
+    for place in (
+        "quality", "quality?part=Weights", "ledger", "query?look=Compare", "map",
+        "map?static=true", "map?sides=Two+revisions&earlier=0", "review", "review?queue=Table",
+        "clean", "clean?clean=Audit", "history", "history?history=Compare+two&from=0&to=1",
+        "history?life=2&history=One+memory%27s+life", "transfer",
+    ):  # fmt: skip
         check(place)
     check("query")
     page.get_by_role("button", name="Saved queries").click()

@@ -62,9 +62,9 @@ def _run(trace: dict[str, Any], seen: list[dict[str, Any]], source: Source) -> T
     spans = ordered(_span(one) for one in seen)
     tools = {span.name for span in spans if span.kind == "tool"}
     asked = {call for span in spans for call in _tools_asked(span)}
-    for span in spans:  # LangGraph writes a tool as a plain span
-        if span.kind == "other" and span.name in asked - tools:
-            span.kind = "tool"
+    for span in spans:  # LangGraph and Koog write a tool as a plain span
+        if span.kind == "other" and _tool_name(span.name) in asked - tools:
+            span.kind, span.name = "tool", _tool_name(span.name)
     run = Run(
         source.pictures,
         name=string(trace.get("id")),
@@ -92,7 +92,11 @@ def _span(one: dict[str, Any]) -> Span:
     )
     put_in, put_out = parsed(one.get("input")), parsed(one.get("output"))
     span.asked, span.answered = _messages(put_in), _messages(put_out)
-    if kind != "model":
+    if kind == "model":
+        span.asked = [*_instructions(put_in), *span.asked] or _plain(put_in, "user")
+        span.answered = span.answered or _plain(put_out, "assistant")
+    else:
+        span.name = _tool_name(span.name) if kind == "tool" else span.name
         given = mapping(put_in)
         arguments = given["input"] if set(given) == {"input"} else put_in
         span.arguments = "" if arguments is None else json_text(arguments)
@@ -101,6 +105,26 @@ def _span(one: dict[str, Any]) -> Span:
         span.result = text_of(parsed(shown) if kind == "tool" else shown, Run().pictures)
         span.call_id = string(answer.get("tool_call_id"))
     return span
+
+
+def _tool_name(name: str) -> str:
+    return name.removeprefix("execute_tool ").removeprefix("tool.")
+
+
+def _instructions(put_in: Any) -> list[Any]:
+    """What Gemini's requests tell the model before they begin."""
+    config = mapping(mapping(put_in).get("config"))
+    told = config.get("system_instruction") or mapping(put_in).get("system_instruction")
+    text = text_of(told, Run().pictures)
+    return [{"role": "system", "content": text}] if text else []
+
+
+def _plain(value: Any, role: str) -> list[Any]:
+    """Words that are no message: text, or a field that usually holds it."""
+    asked, answered = ("prompt", "query", "text"), ("text", "completion", "output")
+    names = asked if role == "user" else answered
+    text = value if isinstance(value, str) else first_string(mapping(value), *names)
+    return [{"role": role, "content": text}] if text.strip() else []
 
 
 def _messages(value: Any) -> list[Any]:
