@@ -13,6 +13,7 @@ from memory_core.errors import InvalidMemoryError
 from memory_core.likeness import near_copy_lints
 from memory_core.lints import LINT_RULES, brought_in, wording_lints
 from memory_core.operations import (
+    COPIES_REFUSED,
     Add,
     Batch,
     Delete,
@@ -25,9 +26,6 @@ from memory_core.plans import Conflict, Lint, Plan, PlannedOperation, Refusal
 from memory_core.records import Change, Memory
 from memory_core.snapshot import Snapshot
 from memory_core.validation import check_text
-
-COPIES_REFUSED = frozenset({"import", "reflection"})
-"""Kinds of batches in which an exact copy is refused; elsewhere it is a lint."""
 
 
 def texts_of(batch: Batch) -> tuple[str, ...]:

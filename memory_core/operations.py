@@ -139,6 +139,10 @@ class Batch:
         object.__setattr__(self, "operations", (given,) if alone else tuple(given))
 
 
+COPIES_REFUSED = frozenset({"import", "reflection"})
+"""Kinds of batches in which an exact copy is refused; elsewhere it is a lint."""
+
+
 def touched_ids(operation: Operation) -> tuple[int, ...]:
     """Ids of the existing memories that an operation reads or changes."""
     if isinstance(operation, Merge):
@@ -170,6 +174,8 @@ class Commit:
     changes: tuple[Change, ...]
     """For the history: by what each memory was touched, and why."""
     starts_epoch: bool = False
+    fresh: tuple[str, ...] = ()
+    """Texts that no memory may have got since the base revision; the commit is stale otherwise."""
 
 
 ProposalState: TypeAlias = Literal["pending", "accepted", "rejected"]

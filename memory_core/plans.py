@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from memory_core.difference import diff
 from memory_core.errors import InvalidBatchError
-from memory_core.operations import Batch, Commit, Operation
+from memory_core.operations import COPIES_REFUSED, Batch, Commit, Operation
 from memory_core.records import Change, Diff, Memory
 from memory_core.snapshot import Snapshot
 
@@ -109,6 +109,9 @@ class Plan:
             vectors={m.text: self.after.vector_of(m.id) for m in self.put},
             changes=_net(self.changes),
             starts_epoch=self.batch.starts_epoch,
+            fresh=tuple(m.text for m in self.put if m.id < 0)
+            if self.batch.kind in COPIES_REFUSED
+            else (),
         )
 
     def raise_if_refused(self) -> None:

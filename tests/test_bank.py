@@ -172,6 +172,21 @@ def test_a_batch_committed_twice_makes_one_revision(bank):
     assert bank.find_revision("never") is None
 
 
+@pytest.mark.parametrize("kind", ["import", "reflection", "edit"])
+def test_two_plans_of_one_import_do_not_bring_it_in_twice(bank, kind):
+    lessons = [Add("Read the log first.", "tool", "ops"), Add("Then restart.", "tool", "ops")]
+    first, second = (bank.plan(Batch(lessons, kind=kind)) for _ in range(2))
+    bank.commit(first)
+    if kind == "edit":  # a person may say a thing twice; it is a lint
+        bank.commit(second)
+        assert len(bank.snapshot()) == 4
+        return
+    with pytest.raises(StalePlanError, match="2 of these texts came in"):
+        bank.commit(second)
+    assert len(bank.snapshot()) == 2
+    assert [r.index for r in bank.plan(Batch(lessons, kind=kind)).refused] == [0, 1]
+
+
 def test_a_plan_whose_memories_have_changed_is_stale(bank):
     first, second, _ = fill(bank)
     stale = [

@@ -87,6 +87,33 @@ def _refuse_if_stale(connection: DuckDBPyConnection, planned: Commit, head: Head
         )
 
 
+    _refuse_copies(connection, planned, head)
+
+
+def _refuse_copies(connection: DuckDBPyConnection, planned: Commit, head: Head) -> None:
+    """What came in since the plan must not be the same as what the plan brings in."""
+    if not planned.fresh:
+        return
+    registered(connection, "fresh", {"text": pa.array(planned.fresh, pa.string())})
+    found = rows(
+        connection,
+        """
+        select memory.id from memory join text on text.id = memory.text_id
+        where memory.to_revision is null and memory.from_revision > ?
+            and text.text in (select text from fresh)
+        order by memory.id
+        """,
+        [planned.base_revision],
+    )
+    connection.unregister("fresh")
+    if found:
+        raise StalePlanError(
+            f"{len(found)} of these texts came in between revision {planned.base_revision}, which "
+            f"was planned against, and {head.revision}, such as memory {found[0][0]}. Plan again "
+            "to see what would happen now."
+        )
+
+
 def _key_of(connection: DuckDBPyConnection, revision: int, head: Head) -> str | None:
     """The key of the batch that made a revision, None where there is none."""
     if revision == head.revision:
