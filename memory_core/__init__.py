@@ -1,7 +1,18 @@
 """Winnow's library: see, test and prune what your agents learned."""
 
-from memory_core.audit import AUDIT_RULES, Finding, Severity, audit
 from memory_core.bank import MemoryBank
+from memory_core.cleaning.audit import AUDIT_RULES, Finding, Severity, audit
+from memory_core.cleaning.duplicates import (
+    DuplicateGroup,
+    GroupCounts,
+    NearPairs,
+    SimilarPair,
+    duplicate_groups,
+    near_pairs,
+)
+from memory_core.cleaning.likeness import near_copies
+from memory_core.cleaning.lints import LINT_RULES, lint_text
+from memory_core.cleaning.splitting import split
 from memory_core.comparison import Comparison, Loss, QueryComparison, compare
 from memory_core.compression import (
     STRATEGIES,
@@ -16,14 +27,6 @@ from memory_core.compression import (
 )
 from memory_core.contrast import Contrast, Move, Place, contrast
 from memory_core.demo import build_demo
-from memory_core.duplicates import (
-    DuplicateGroup,
-    GroupCounts,
-    NearPairs,
-    SimilarPair,
-    duplicate_groups,
-    near_pairs,
-)
 from memory_core.embedding import (
     Embedder,
     HashEmbedder,
@@ -83,9 +86,8 @@ from memory_core.judgements import (
     write_jsonl,
     write_qrels,
 )
+from memory_core.ledger_records import RecordedHit, RecordedRetrieval, SavedQuery
 from memory_core.ledger_report import MemoryUse, memory_uses, never_asked, never_retrieved
-from memory_core.likeness import near_copies
-from memory_core.lints import LINT_RULES, lint_text
 from memory_core.map_records import ClusterName, Honesty, Projection
 from memory_core.masking import Secret, find_secrets, mask_secrets
 from memory_core.matching import matching_words
@@ -126,20 +128,14 @@ from memory_core.records import (
     Evidence,
     Kind,
     Memory,
-    Outcome,
     ProceduralDetail,
     Provenance,
-    RecordedHit,
-    RecordedRetrieval,
     Revision,
-    SavedQuery,
-    Step,
     StrategicDetail,
     ToolDetail,
-    Trajectory,
-    TrajectorySummary,
 )
 from memory_core.retrieval import Hit, Neighbour, Retrieval, domain_shares, infer_domains, nearest
+from memory_core.run_records import Outcome, Step, Trajectory, TrajectorySummary
 from memory_core.scoring import Part, ScoreParts
 from memory_core.settings import (
     PRESETS,
@@ -150,7 +146,6 @@ from memory_core.settings import (
     SettingsError,
 )
 from memory_core.snapshot import Snapshot
-from memory_core.splitting import split
 from memory_core.standing import Standing, near_misses, standings
 from memory_core.sweep import Course, Crossing, Cut, Sweep, sweep
 from memory_core.trajectories import (

@@ -14,15 +14,10 @@ from uuid import UUID
 from memory_core import confidence, curation
 from memory_core.errors import InvalidBatchError, MemoryNotFoundError, StalePlanError
 from memory_core.evidenced import EvidencedMemories
+from memory_core.ledger_records import RecordedHit, RecordedRetrieval
 from memory_core.operations import Batch, Operation, Proposal, ProposalState, touched_ids
 from memory_core.plans import Plan
-from memory_core.records import (
-    BankSettings,
-    ConfidencePoint,
-    RecordedHit,
-    RecordedRetrieval,
-    Revision,
-)
+from memory_core.records import BankSettings, ConfidencePoint, Revision
 from memory_core.retrieval import Retrieval
 from memory_core.serialization import check_proposable
 from memory_core.settings import SettingsError

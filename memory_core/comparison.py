@@ -17,8 +17,8 @@ from memory_core.evaluation import (
     quality_of,
     rank_query,
 )
+from memory_core.ledger_records import SavedQuery
 from memory_core.metrics import Estimate, estimate, overlap_at, rank_biased_overlap
-from memory_core.records import SavedQuery
 from memory_core.settings import RetrievalSettings
 from memory_core.snapshot import Snapshot
 

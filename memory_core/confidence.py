@@ -6,14 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memory_core.errors import InvalidBatchError
+from memory_core.ledger_records import RecordedHit, RecordedRetrieval
 from memory_core.operations import Adjust, Batch
-from memory_core.records import (
-    MAX_CONFIDENCE,
-    MIN_CONFIDENCE,
-    Memory,
-    RecordedHit,
-    RecordedRetrieval,
-)
+from memory_core.records import MAX_CONFIDENCE, MIN_CONFIDENCE, Memory
 from memory_core.snapshot import Snapshot
 
 LEARNING_RATE = 0.1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memory_core.audit import Finding, audit
-from memory_core.duplicates import FLOOR, DuplicateGroup, NearPairs, near_pairs
+from memory_core.cleaning.audit import Finding, audit
+from memory_core.cleaning.duplicates import FLOOR, DuplicateGroup, NearPairs, near_pairs
+from memory_core.cleaning.likeness import NEAR
 from memory_core.errors import InvalidBatchError
 from memory_core.ledger_report import memory_uses
-from memory_core.likeness import NEAR
 from memory_core.mapped import MappedMemories
 from memory_core.plans import Plan
 from memory_core.records import DistinctPair

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_core.applying import Overlay, Refused, apply
+from memory_core.cleaning.likeness import near_copy_lints
+from memory_core.cleaning.lints import LINT_RULES, brought_in, wording_lints
 from memory_core.difference import diff
 from memory_core.errors import InvalidMemoryError
-from memory_core.likeness import near_copy_lints
-from memory_core.lints import LINT_RULES, brought_in, wording_lints
 from memory_core.operations import (
     COPIES_REFUSED,
     Add,

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_core.ledger_records import SavedQuery
 from memory_core.metrics import (
     Estimate,
     estimate,
@@ -18,7 +19,6 @@ from memory_core.metrics import (
     recall_at,
     reciprocal_rank,
 )
-from memory_core.records import SavedQuery
 from memory_core.retrieval import score
 from memory_core.scoring import Scoring
 from memory_core.settings import RetrievalSettings, SettingsError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from memory_core.curated import CuratedMemories
 from memory_core.errors import InvalidBatchError
-from memory_core.records import Trajectory, TrajectorySummary
+from memory_core.run_records import Trajectory, TrajectorySummary
 from memory_core.store import runs
 from memory_core.trajectories.masked import mask_trajectories
 from memory_core.trajectories.normal_form import clean_trajectory, trajectory_id

@@ -7,7 +7,7 @@ from typing import Any
 
 from memory_core.judgement_matching import JudgementImport, match_judgements
 from memory_core.judgements import JudgementFormat, JudgementReading, write_judgements
-from memory_core.records import SavedQuery
+from memory_core.ledger_records import SavedQuery
 from memory_core.settings import SettingsError
 from memory_core.store import ledger, texts
 from memory_core.versioned import VersionedMemories

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memory_core.judgements import JudgedMemory, JudgedQuery, JudgementReading, LineProblem, Unfit
-from memory_core.records import SavedQuery
+from memory_core.ledger_records import SavedQuery
 
 
 @dataclass(frozen=True, slots=True)

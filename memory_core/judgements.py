@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from memory_core.errors import InterchangeError, InvalidMemoryError
-from memory_core.records import SavedQuery
+from memory_core.ledger_records import SavedQuery
 from memory_core.validation import check_string, shown
 
 JudgementFormat: TypeAlias = Literal["qrels", "jsonl"]

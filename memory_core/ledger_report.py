@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memory_core.records import RecordedRetrieval, SavedQuery
+from memory_core.ledger_records import RecordedRetrieval, SavedQuery
 from memory_core.snapshot import Snapshot
 
 OFTEN = 3

@@ -1,11 +1,11 @@
-"""The values that everything else passes around: memories, revisions, trajectories, the ledger.
+"""The values that everything else passes around: memories, how they came to be, and revisions.
 
 All are frozen and hold plain values. What can be derived is a property.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
@@ -216,75 +216,6 @@ class DistinctPair:
         return self.first, self.second
 
 
-Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a run; a tool call and its result are one assistant step."""
-
-    number: int
-    """Position in the source, from 1."""
-    role: Role
-    text: str = ""
-    tool: str = ""
-    arguments: str = ""
-    """The call's arguments, as JSON text or as written."""
-    observation: str = ""
-    error: str = ""
-    """What went wrong, where the source marks a result as an error."""
-    unmatched: Literal["", "call", "result"] = ""
-    """A call whose result the source does not hold, or a result whose call it does not hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run ended; None where the source does not say."""
-
-    success: bool | None = None
-    reward: float | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Trajectory:
-    """One run of an agent."""
-
-    task: str
-    steps: tuple[Step, ...] = ()
-    outcome: Outcome = field(default_factory=Outcome)
-    agent: str = ""
-    model: str = ""
-    children: tuple[Trajectory, ...] = ()
-    """Runs of sub-agents."""
-    name: str = ""
-    """What the source calls the run: a session, an instance, a number of a task and a trial."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", tuple(self.steps))
-        object.__setattr__(self, "children", tuple(self.children))
-
-
-@dataclass(frozen=True, slots=True)
-class TrajectorySummary:
-    """A run that a bank keeps, without its steps."""
-
-    id: str
-    """What evidence cites."""
-    task: str
-    """Its first 2,000 characters."""
-    step_count: int
-    """Without those of sub-agents."""
-    outcome: Outcome
-    format: str
-    """By which format it was read; empty where that is not known."""
-    actor: str
-    made_at_us: int
-    name: str = ""
-    agent: str = ""
-    model: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class BankSettings:
     """What a bank remembers about itself."""
@@ -293,81 +224,3 @@ class BankSettings:
     """Shown in place of the file's name when not empty."""
     capacity: int = 500
     """Size above which compression has something to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class SavedQuery:
-    """A test query with its graded judgements."""
-
-    id: int
-    task: str
-    domains: tuple[str, ...] = ()
-    """What it is about, by a person's label; it narrows the search only where one asks for that."""
-    judgements: Mapping[int, int] = field(default_factory=dict)
-    """Memory id -> grade, 0 (not relevant) to 3 (exactly what is needed)."""
-    merged_into: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """Judged memory that was merged away -> what has stood for it since, oldest first."""
-
-    @property
-    def relevant(self) -> tuple[int, ...]:
-        """Ids graded 1 or more."""
-        return tuple(sorted(m for m, grade in self.judgements.items() if grade > 0))
-
-    def grades_in(self, present: Container[int]) -> dict[int, int]:
-        """The grades that hold where these memories are.
-
-        What was merged away gives its grade to what stands for it, unless that was judged itself;
-        what came of a merge has no grade where a judged source of it still stands. Other judged
-        memories keep their grade though they are not there: they are missed.
-        """
-        grades: dict[int, int] = {}
-        passed: dict[int, int] = {}
-        early: set[int] = set()
-        for memory_id, grade in self.judgements.items():
-            later = self.merged_into.get(memory_id, ())
-            stands = next((m for m in reversed(later) if m in present), None)
-            if memory_id in present:
-                early.update(m for m in later if m not in present)
-            elif stands is not None:
-                passed[stands] = max(grade, passed.get(stands, 0))
-                continue
-            grades[memory_id] = grade
-        kept = {memory_id: grade for memory_id, grade in grades.items() if memory_id not in early}
-        return passed | kept
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedHit:
-    """A hit as it was when the retrieval was recorded."""
-
-    memory_id: int
-    rank: int
-    score: float
-    applied: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedRetrieval:
-    """A row of the ledger: what was injected, from which revision, and how it turned out."""
-
-    id: str
-    task: str
-    revision: int
-    epoch: int
-    settings: Mapping[str, object]
-    hits: tuple[RecordedHit, ...]
-    injection: str
-    """The exact block that was injected."""
-    actor: str
-    made_at_us: int
-    improved: bool | None = None
-    """None until its outcome is recorded."""
-    reward: float | None = None
-    outcome_revision: int | None = None
-    taken_back: int | None = None
-    """The revision that undid that of its outcome, which is then as if it had never been."""
-
-    @property
-    def has_outcome(self) -> bool:
-        """Whether an outcome is recorded and stands."""
-        return self.improved is not None and self.taken_back is None

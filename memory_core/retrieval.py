@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from memory_core.errors import InvalidBatchError
 from memory_core.explanation import WhyNot, why_not
 from memory_core.injection import injection
+from memory_core.ledger_records import RecordedHit, RecordedRetrieval
 from memory_core.lexical import lexical_scores
-from memory_core.records import KINDS, Memory, RecordedHit, RecordedRetrieval
+from memory_core.records import KINDS, Memory
 from memory_core.scoring import ScoreParts, Scoring
 from memory_core.settings import RetrievalSettings
 from memory_core.snapshot import Snapshot

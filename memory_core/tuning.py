@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_core.evaluation import Measure, QueryQuality, Ranked, Vectors, task_vector
+from memory_core.ledger_records import SavedQuery
 from memory_core.lexical import lexical_scores
 from memory_core.metrics import Estimate, estimate
-from memory_core.records import SavedQuery
 from memory_core.scoring import Scoring
 from memory_core.settings import RetrievalSettings, SettingsError
 from memory_core.snapshot import Snapshot

@@ -17,9 +17,10 @@ from memory_core.compression import CompressionPlan, plan_compression, with_comp
 from memory_core.difference import diff
 from memory_core.embedding import Embedder, default_embedder, dimension_of
 from memory_core.errors import StalePlanError, StoreError
+from memory_core.ledger_records import RecordedRetrieval
 from memory_core.operations import Batch
 from memory_core.plans import Plan
-from memory_core.records import Change, Diff, RecordedRetrieval, Revision
+from memory_core.records import Change, Diff, Revision
 from memory_core.retrieval import Retrieval, domain_shares, infer_domains, retrieve
 from memory_core.settings import CompressionSettings, RetrievalSettings
 from memory_core.snapshot import Snapshot

@@ -33,8 +33,8 @@ from memory_core import (
     audit,
     near_pairs,
 )
-from memory_core.audit import SETTLED_AFTER, STALE_AFTER
-from memory_core.polarity import opposed
+from memory_core.cleaning.audit import SETTLED_AFTER, STALE_AFTER
+from memory_core.cleaning.polarity import opposed
 from tests.strategies import any_text, crowds, lesson_texts
 
 DEMO = Path(__file__).resolve().parent.parent / "data" / "demo" / "memories"

@@ -30,9 +30,9 @@ from memory_core import (
     lint_text,
     near_copies,
 )
+from memory_core.cleaning.instructions import instruction_in
+from memory_core.cleaning.wording import is_generic
 from memory_core.curation import plan, texts_of
-from memory_core.instructions import instruction_in
-from memory_core.wording import is_generic
 from tests.strategies import any_text, details, kinds, labels, lesson_texts, unit_vectors
 
 DEMO = Path(__file__).resolve().parent.parent / "data" / "demo"

@@ -10,7 +10,7 @@ import numpy as np
 from memory_core.compression.planning import STRATEGIES, select
 from memory_core.compression.temporal import time_weights
 from memory_core.evaluation import Quality, Vectors, evaluate
-from memory_core.records import SavedQuery
+from memory_core.ledger_records import SavedQuery
 from memory_core.settings import CompressionSettings, RetrievalSettings, SettingsError
 from memory_core.snapshot import Snapshot
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from memory_core.comparison import Comparison, compare, successors
 from memory_core.evaluation import Vectors, asking, task_vector
+from memory_core.ledger_records import SavedQuery
 from memory_core.neighbours import blocks, nearest_among, nearest_similarity
-from memory_core.records import Kind, SavedQuery
+from memory_core.records import Kind
 from memory_core.retrieval import retrieve
 from memory_core.settings import RetrievalSettings
 from memory_core.snapshot import Snapshot

@@ -86,7 +86,6 @@ def _refuse_if_stale(connection: DuckDBPyConnection, planned: Commit, head: Head
             f"planned against, and {head.revision}. Plan again to see what would happen now."
         )
 
-
     _refuse_copies(connection, planned, head)
 
 

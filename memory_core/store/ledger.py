@@ -11,7 +11,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from memory_core.errors import InvalidBatchError, MemoryNotFoundError
-from memory_core.records import RecordedHit, RecordedRetrieval, SavedQuery
+from memory_core.ledger_records import RecordedHit, RecordedRetrieval, SavedQuery
 from memory_core.store import successors
 from memory_core.store.rows import execute, first, json_text, only, registered, rows
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from duckdb import DuckDBPyConnection
 
-from memory_core.records import Outcome, Trajectory, TrajectorySummary
+from memory_core.run_records import Outcome, Trajectory, TrajectorySummary
 from memory_core.store.rows import execute, first, json_text, rows
 from memory_core.trajectories.normal_form import trajectory_from_dict, trajectory_to_dict
 

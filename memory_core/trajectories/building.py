@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from memory_core.records import Outcome, Role, Step, Trajectory
+from memory_core.run_records import Outcome, Role, Step, Trajectory
 from memory_core.trajectories.shapes import LONGEST_ERROR, Pictures, failure_in
 
 

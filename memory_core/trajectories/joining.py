@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from memory_core.records import Step, Trajectory
+from memory_core.run_records import Step, Trajectory
 from memory_core.trajectories.masked import Masked
 
 _RAW = "raw text"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from memory_core.masking import find_secrets, is_telling, mask_of, mask_secrets
-from memory_core.records import Trajectory
+from memory_core.run_records import Trajectory
 from memory_core.trajectories.normal_form import texts_of, with_texts
 
 _MOST_REMEMBERED = 64

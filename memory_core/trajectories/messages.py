@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from memory_core.records import Role
+from memory_core.run_records import Role
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.calls import (
     CALL_ITEMS,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
-from memory_core.records import Outcome, Step, Trajectory
+from memory_core.run_records import Outcome, Step, Trajectory
 
 MAX_DEPTH = 40
 """Sub-agents within sub-agents; what lies deeper is left out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memory_core.records import Outcome
+from memory_core.run_records import Outcome
 from memory_core.trajectories.shapes import first_string, mapping, number
 
 _REWARDS = ("reward", "final_reward", "score")

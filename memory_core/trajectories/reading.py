@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from memory_core.errors import UnreadableTrajectoryError
-from memory_core.records import Trajectory
+from memory_core.run_records import Trajectory
 from memory_core.trajectories.decoding import MAX_BYTES, decoded, is_zip, zip_entries
 from memory_core.trajectories.formats import FORMATS
 from memory_core.trajectories.formats.format import Format

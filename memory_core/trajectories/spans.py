@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from memory_core.records import Trajectory
+from memory_core.run_records import Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.messages import read_message
 from memory_core.trajectories.shapes import Pictures, json_text, parsed

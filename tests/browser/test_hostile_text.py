@@ -110,7 +110,8 @@ def test_no_page_renders_a_text_or_asks_outside_for_it(
     MemoryBank.open(hostile_bank, embedder=HashEmbedder()).fit_map()
     for place in (
         "quality", "quality?part=Weights", "ledger", "query?look=Compare", "map",
-        "map?static=true", "map?sides=Two+revisions&earlier=0", "review", "review?review_view=Table",
+        "map?static=true", "map?sides=Two+revisions&earlier=0", "review",
+        "review?review_view=Table",
         "clean", "clean?clean=Audit", "history", "history?history=Compare+two&from=0&to=1",
         "history?life=2&history=One+memory%27s+life", "transfer",
     ):  # fmt: skip

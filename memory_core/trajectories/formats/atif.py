@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from memory_core.records import Role, Trajectory
+from memory_core.run_records import Role, Trajectory
 from memory_core.trajectories.building import Run, give
 from memory_core.trajectories.calls import read_call
 from memory_core.trajectories.formats.format import Format

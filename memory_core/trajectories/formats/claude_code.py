@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from memory_core.records import Outcome, Trajectory
+from memory_core.run_records import Outcome, Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.messages import read_message

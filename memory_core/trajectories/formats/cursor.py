@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from memory_core.records import Trajectory
+from memory_core.run_records import Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.messages import read_message

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from memory_core.records import Outcome, Trajectory
+from memory_core.run_records import Outcome, Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.calls import read_tool_message
 from memory_core.trajectories.formats.format import Format

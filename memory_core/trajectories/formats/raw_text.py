@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory_core.records import Step, Trajectory
+from memory_core.run_records import Step, Trajectory
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.shapes import json_text
 from memory_core.trajectories.source import ABSENT, Source

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory_core.records import Outcome, Trajectory
+from memory_core.run_records import Outcome, Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.shapes import mapping

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from memory_core.records import Trajectory
+from memory_core.run_records import Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.formats.tau_bench import named

@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core.forest import Edges, connected, spanning_forest
-from memory_core.likeness import NEAR
+from memory_core.cleaning.forest import Edges, connected, spanning_forest
+from memory_core.cleaning.likeness import NEAR
 from memory_core.neighbours import blocks, cosines
 from memory_core.operations import Merge
 from memory_core.records import Memory

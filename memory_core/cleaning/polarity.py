@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from memory_core.wording import NUMBER_WORDS, content_stems, stem_of
+from memory_core.cleaning.wording import NUMBER_WORDS, content_stems, stem_of
 
 _OPPOSITES = """
 always/never accept/reject accept/refuse accept/decline allow/forbid allow/deny allow/block

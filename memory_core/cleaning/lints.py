@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from memory_core.instructions import instruction_in
+from memory_core.cleaning.instructions import instruction_in
+from memory_core.cleaning.wording import is_generic
 from memory_core.masking import find_secrets
 from memory_core.plans import Lint, PlannedOperation
 from memory_core.records import (
@@ -20,7 +21,6 @@ from memory_core.records import (
     StrategicDetail,
     ToolDetail,
 )
-from memory_core.wording import is_generic
 
 LINT_RULES = ("over length", "exact copy", "near copy", "generic", "secret", "instruction")
 """Names of what is doubted."""

@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from memory_core.duplicates import FLOOR, DuplicateGroup, NearPairs, near_pairs
+from memory_core.cleaning.duplicates import FLOOR, DuplicateGroup, NearPairs, near_pairs
+from memory_core.cleaning.likeness import NEAR
+from memory_core.cleaning.lints import lint_memory
+from memory_core.cleaning.polarity import opposed
 from memory_core.ledger_report import OFTEN, MemoryUse
-from memory_core.likeness import NEAR
-from memory_core.lints import lint_memory
 from memory_core.neighbours import distinct as distinct_rows
 from memory_core.neighbours import nearest_several
-from memory_core.polarity import opposed
 from memory_core.records import Memory
 from memory_core.snapshot import Snapshot
 
