@@ -38,7 +38,7 @@ def _asked_of(desk: Desk) -> tuple[Snapshot, object]:
     accepted = _proposals_toggle(desk)
     if accepted:
         with st.spinner("Planning the waiting proposals", show_time=True):
-            snapshot = _with_proposals(str(desk.bank.path), desk.signature, desk.bank)
+            snapshot = banks.with_proposals(str(desk.bank.path), desk.signature, desk.bank)
     supposed: tuple[int, float] | None = st.session_state.get(keys.SUPPOSED)
     place = st.container()  # always there, so that what follows keeps its place on the page
     if supposed is None or supposed[0] not in snapshot:
@@ -68,12 +68,6 @@ def _proposals_toggle(desk: Desk) -> bool:
         help="Asks the plan that would be committed; what it refuses is left out. Nothing is "
         "written.",
     )  # fmt: skip
-
-
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _with_proposals(path: str, signature: tuple[int, ...], _bank: MemoryBank) -> Snapshot:
-    ids = [proposal.id for proposal in _bank.proposals()]
-    return _bank.plan_proposals(ids).accepted_only().after
 
 
 def _stop_supposing() -> None:

@@ -13,6 +13,7 @@ from memory_core import (
     BANK_VARIABLE,
     MemoryBank,
     MemoryCoreError,
+    Snapshot,
     build_demo,
     demo_bank,
     home,
@@ -130,6 +131,13 @@ def _remember(**values: object) -> None:
 def pending(path: str, signature: tuple[int, ...], _bank: MemoryBank) -> int:
     """How many proposals wait."""
     return len(_bank.proposals())
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def with_proposals(path: str, signature: tuple[int, ...], _bank: MemoryBank) -> Snapshot:
+    """The bank as if all that waits for review were accepted, but for what is refused."""
+    ids = [proposal.id for proposal in _bank.proposals()]
+    return _bank.plan_proposals(ids).accepted_only().after
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from memory_core import Map, MapDifference, MapState, Plan, Snapshot, map_difference
+from pages.components import banks
 from pages.components.export import as_csv
 from pages.components.frame import Desk
 from pages.components.map_figure import CONFIG, buttons, plain_layout
@@ -253,11 +254,22 @@ def _table(found: MapDifference, pairs: Sequence[tuple[int, int]], key: str) -> 
 
 
 def two_revisions(desk: Desk) -> None:
-    """Any revision beside any other."""
+    """Any revision beside any other, or beside what Review would make of the latest."""
     latest = int(desk.head.revision or 0)
+    waiting = banks.pending(str(desk.bank.path), desk.signature, desk.bank)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = _revision("Before: revision", "earlier", max(latest - 1, 0), latest)
-        second = _revision("After: revision", "later", latest, latest)
+        planned = bool(waiting) and st.toggle(
+            f"After: the {count(waiting, 'waiting proposal')} accepted", key="planned",
+            bind="query-params", help="What is refused of them is left out.",
+        )  # fmt: skip
+        if not planned:
+            second = _revision("After: revision", "later", latest, latest)
+    if planned:
+        with st.spinner("Planning the waiting proposals", show_time=True):
+            after = banks.with_proposals(str(desk.bank.path), desk.signature, desk.bank)
+        show(desk, desk.bank.snapshot(first), after)
+        return
     if first == second:
         st.info("A revision does not differ from itself; choose another one.")
         return

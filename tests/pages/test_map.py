@@ -341,6 +341,16 @@ def test_a_task_is_a_star_with_its_hits_and_moves_nothing(
     assert app.session_state["_selected"] == tuple(sorted(h.memory.id for h in found.hits))
 
 
+def test_what_review_would_make_of_it_lies_on_the_same_coordinates(
+    open_app: Open, library: MemoryBank
+) -> None:
+    library.propose(Batch([Delete(1), Delete(10**6)], "tidy up"))
+    app = open_app(library, "map", sides="Two revisions", earlier="1", planned="true")
+    assert not app.exception
+    assert "−1 dropped · 11 kept" in everything(app)
+    assert len(library.snapshot()) == 12, "nothing is written"
+
+
 def test_two_revisions_stand_on_the_same_coordinates(open_app: Open, library: MemoryBank) -> None:
     merged = Merge((4, 5), "Look at the table and the join before the rest.", "tool", "data")
     batch = Batch([Delete(1), merged, Add("Refund an order.", "tool", "shop"),
