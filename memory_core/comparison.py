@@ -106,8 +106,8 @@ def compare(
     for query in queries:
         asked = asking(query, settings, within_domains=within_domains)
         old = rank_query(before, query, vectors, asked, max(k, DEPTH))
-        passed = replace(query, judgements=_passed_on(query.judgements, standing))
-        new = rank_query(after, query, vectors, asked, max(k, DEPTH), passed.grades_in(after))
+        grades = replace(query, merged_into=_merged_into(query, standing)).grades_in(after)
+        new = rank_query(after, query, vectors, asked, max(k, DEPTH), grades)
         compared.append(_compared(old, new, standing, k))
         if query.relevant:
             measured[0].append(old.quality(k))
@@ -159,12 +159,14 @@ def _best(ids: Iterable[int], grades: Mapping[int, int]) -> int:
     return max((grades.get(memory_id, 0) for memory_id in ids), default=0)
 
 
-def _passed_on(grades: Mapping[int, int], standing: Mapping[int, int]) -> dict[int, int]:
-    passed: dict[int, int] = {}
-    for memory_id, grade in grades.items():
-        stands = standing.get(memory_id, memory_id)
-        passed[stands] = max(grade, passed.get(stands, 0))
-    return passed
+def _merged_into(query: SavedQuery, standing: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
+    """What has stood for its judged memories, with what comes to stand for those after it."""
+    merged: dict[int, tuple[int, ...]] = {}
+    for memory_id in query.judgements:
+        later = query.merged_into.get(memory_id, ())
+        latest = dict.fromkeys(standing[i] for i in (memory_id, *later) if i in standing)
+        merged[memory_id] = (*later, *(i for i in latest if i not in later))
+    return merged
 
 
 def successors(before: Snapshot, after: Snapshot) -> dict[int, int]:

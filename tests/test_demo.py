@@ -15,7 +15,7 @@ from memory_core.validation import check_text
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("demo")]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> MemoryBank:
     path = build_demo(tmp_path_factory.mktemp("demo") / "demo.duckdb", embedder=HashEmbedder())
     return MemoryBank.open(path, embedder=HashEmbedder())

@@ -84,7 +84,9 @@ def test_what_was_absorbed_by_another_text_or_deleted_is_missed(library: MemoryB
     assert recall(library) == 0.0
 
 
-grades = st.dictionaries(st.integers(1, 8), st.integers(0, 3), min_size=1)
+grades = st.dictionaries(st.integers(1, 8), st.integers(0, 3), min_size=1).filter(
+    lambda judged: max(judged.values()) > 0
+)
 moves = st.lists(
     st.tuples(st.lists(st.integers(0, 7), min_size=1, max_size=3, unique=True), st.booleans()),
     max_size=4,
