@@ -7,8 +7,9 @@ BIN := .venv/bin
 run: .venv/.dashboard
 	$(BIN)/winnow run
 
+# Three workers on two cores: browser tests wait more than they work. By file, as files share banks.
 test: .venv/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 3 --dist loadfile
 
 check: .venv/.dev
 	$(BIN)/ruff check .

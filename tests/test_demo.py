@@ -12,7 +12,7 @@ from memory_core.demo import Sources
 from memory_core.places import data
 from memory_core.validation import check_text
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("demo")]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="session")
