@@ -14,7 +14,7 @@ from memory_core.trajectories.formats.opentelemetry import (
     parent_id,
     span_id,
     start_of,
-    trace_id,
+    traces_in,
 )
 from memory_core.trajectories.messages import is_message, messages_in
 from memory_core.trajectories.shapes import (
@@ -59,11 +59,7 @@ def matches(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Trajectory]:
-    traces: dict[str, list[dict[str, Any]]] = {}
-    for value in source.records():
-        for span in found_in(value, _is_span, 8):
-            traces.setdefault(trace_id(span), []).append(span)
-    for name, found in traces.items():
+    for name, found in traces_in(source, _is_span).items():
         spans = ordered(_span(one) for one in found)
         known = {span.id for span in spans}
         roots = [one for one in found if parent_id(one) not in known]

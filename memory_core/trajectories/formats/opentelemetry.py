@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from memory_core.run_records import Outcome, Trajectory
@@ -56,16 +56,23 @@ def _is_span(value: dict[str, Any]) -> bool:
     return any(name.startswith("gen_ai.") for name in attributes_of(value))
 
 
+def traces_in(
+    source: Source, is_span: Callable[[dict[str, Any]], bool]
+) -> dict[str, list[dict[str, Any]]]:
+    """The spans of a file by their trace, in the order in which they come."""
+    traces: dict[str, list[dict[str, Any]]] = {}
+    for value in source.records():
+        for span in found_in(value, is_span, 8):
+            traces.setdefault(trace_id(span), []).append(span)
+    return traces
+
+
 def matches(source: Source) -> bool:
     return bool(found_in(source.head, _is_span, 8))
 
 
 def read(source: Source) -> Iterator[Trajectory]:
-    traces: dict[str, list[dict[str, Any]]] = {}
-    for value in source.records():
-        for span in found_in(value, _is_span, 8):
-            traces.setdefault(trace_id(span), []).append(span)
-    for name, found in traces.items():
+    for name, found in traces_in(source, _is_span).items():
         spans = ordered(_span(one) for one in found)
         run = Run(source.pictures, name=name, outcome=_outcome(found))
         run.agent = next((s.name for s in spans if s.kind == "agent"), "")
