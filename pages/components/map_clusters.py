@@ -14,7 +14,7 @@ from memory_core import (
     Map,
     MemoryCoreError,
 )
-from pages.components import banks, keys, map_jobs, map_table, selection
+from pages.components import banks, jobs, keys, map_table, selection
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
 from pages.components.map_scene import Label
@@ -52,14 +52,14 @@ def clustering(desk: Desk, wanted: ClusterSettings) -> Clustering | None:
     """The clusters of the revision that is looked at; None while they are being found."""
     snapshot, bank = desk.snapshot, desk.bank
     name = ("clusters", str(bank.path), snapshot.revision, snapshot.batch_key, wanted)
-    job = map_jobs.start(name, lambda tell: bank.clusters(snapshot, wanted, progress=tell))
+    job = jobs.start(name, lambda tell: bank.clusters(snapshot, wanted, progress=tell))
     job.done.wait(AT_ONCE)
     if not job.done.is_set():
         _watch(name)
         return None
     if job.result is None:
         st.error(md(job.failure))
-        map_jobs.forget(name)
+        jobs.forget(name)
         return None
     found: Clustering = job.result
     return found.named(bank.cluster_names())
@@ -67,7 +67,7 @@ def clustering(desk: Desk, wanted: ClusterSettings) -> Clustering | None:
 
 @st.fragment(run_every=0.5)
 def _watch(name: object) -> None:
-    job = map_jobs.find(name)
+    job = jobs.find(name)
     if job is None or job.done.is_set():
         st.rerun()
     st.caption("⏳ Finding clusters; the map is there meanwhile.")

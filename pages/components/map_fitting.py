@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_core import Map, MapSettings, MemoryBank
-from pages.components import banks, keys, map_jobs
+from pages.components import banks, jobs, keys
 from pages.components.frame import Desk
 from pages.components.text import count, md
 
@@ -20,20 +20,20 @@ def _name(bank: MemoryBank) -> tuple[str, str]:
 def begin(desk: Desk, settings: MapSettings | None = None) -> None:
     """Start a fit on the latest revision, unless one is running."""
     bank, wanted = banks.writable(desk.bank), settings or MapSettings()
-    job = map_jobs.find(_name(bank))
+    job = jobs.find(_name(bank))
     if job is not None and job.done.is_set():
-        map_jobs.forget(_name(bank))
-    map_jobs.start(_name(bank), lambda tell: bank.fit_map(wanted, progress=tell))
+        jobs.forget(_name(bank))
+    jobs.start(_name(bank), lambda tell: bank.fit_map(wanted, progress=tell))
 
 
 def running(desk: Desk) -> bool:
-    job = map_jobs.find(_name(desk.bank))
+    job = jobs.find(_name(desk.bank))
     return job is not None and not job.done.is_set()
 
 
 def section(desk: Desk, laid: Map | None) -> None:
     """What the fit that is running does; what came of the last one."""
-    job = map_jobs.find(_name(desk.bank))
+    job = jobs.find(_name(desk.bank))
     if job is None:
         return
     if not job.done.is_set():
@@ -44,7 +44,7 @@ def section(desk: Desk, laid: Map | None) -> None:
             st.error(md(job.failure))
             st.button("Dismiss", key="dismiss-fit", on_click=_dismiss, args=(desk,))
         return
-    map_jobs.forget(_name(desk.bank))
+    jobs.forget(_name(desk.bank))
     if job.is_stopped:
         kept = "The stored map stays." if laid is not None else "There is no map yet."
         st.info(f"The fit was stopped; nothing of it was kept. {kept}")
@@ -52,13 +52,13 @@ def section(desk: Desk, laid: Map | None) -> None:
 
 
 def _dismiss(desk: Desk) -> None:
-    map_jobs.forget(_name(desk.bank))
+    jobs.forget(_name(desk.bank))
     st.session_state[keys.MAP_FAILED] = str(desk.bank.path)
 
 
 @st.fragment(run_every=1.0)
 def _watch(desk: Desk) -> None:
-    job = map_jobs.find(_name(desk.bank))
+    job = jobs.find(_name(desk.bank))
     if job is None or job.done.is_set():
         st.rerun()
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="fitting"):
@@ -74,7 +74,7 @@ def _step(doing: str) -> str:
 def first_map(desk: Desk) -> None:
     """What stands where there is no map yet."""
     refused = st.session_state.get(keys.MAP_FAILED) == str(desk.bank.path)
-    tried = map_jobs.find(_name(desk.bank)) is not None
+    tried = jobs.find(_name(desk.bank)) is not None
     if len(desk.head) <= BY_ITSELF and not (refused or tried or desk.is_past):
         begin(desk)
     section(desk, None)

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from memory_core import Add, ImportChoices, ImportReading, Plan
-from pages.components import keys, map_jobs, plan_view, transfer_commit, transfer_table
+from pages.components import jobs, keys, plan_view, transfer_commit, transfer_table
 from pages.components.frame import Desk
 from pages.components.text import count, md
 
@@ -30,7 +30,7 @@ def section(
     name = (str(desk.bank.path), desk.head.revision, desk.head.batch_key, choices, *asked)
     kept = st.session_state.get(keys.IMPORT)
     if kept is None or kept["name"] != name:
-        if kept is not None and (job := map_jobs.find(kept["batch"].key)):
+        if kept is not None and (job := jobs.find(kept["batch"].key)):
             job.stop()  # what it plans is not wanted any more
         draft = reading.draft(choices, snapshot=desk.head, state=state)
         kept = {"name": name, "draft": draft, "batch": draft.batch}
@@ -67,18 +67,18 @@ def _plan_beside(desk: Desk, kept: dict[str, Any]) -> None:
     """Start planning in a thread, or look after it."""
     bank, batch = desk.bank, kept["batch"]
 
-    def work(tell: map_jobs.Progress) -> Plan:
+    def work(tell: jobs.Progress) -> Plan:
         def told(done: int, total: int) -> None:
             doing = f"{done:,} of {total:,} texts embedded" if done < total else "Looking at copies"
             tell(doing, 0.9 * done / max(total, 1))
 
         return bank.plan(batch, progress=told)
 
-    job = map_jobs.start(batch.key, work)
+    job = jobs.start(batch.key, work)
     if not job.done.is_set():
         _watch(batch.key)
         return
-    map_jobs.forget(batch.key)
+    jobs.forget(batch.key)
     if job.result is not None and not job.is_stopped:
         kept["plan"] = job.result
         return
@@ -89,7 +89,7 @@ def _plan_beside(desk: Desk, kept: dict[str, Any]) -> None:
 
 @st.fragment(run_every=0.5)
 def _watch(key: str) -> None:
-    job = map_jobs.find(key)
+    job = jobs.find(key)
     if job is None or job.done.is_set():
         st.rerun()
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="planning"):

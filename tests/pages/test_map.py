@@ -30,7 +30,7 @@ from memory_core import (
     Modify,
 )
 from pages.components import map_colours, map_hover, map_scene, map_static
-from pages.components.map_jobs import Job
+from pages.components.jobs import Job
 from tests.hostile import TEXTS
 from tests.pages.test_frame import everything
 
