@@ -2,6 +2,7 @@
 
     python benchmarks/speed.py                      500, 10,000, 100,000 and 1,000,000 memories
     python benchmarks/speed.py --sizes 500 10000
+    python benchmarks/speed.py --parts together     commits of many processes and threads at once
 
 Vectors are random unit vectors, so no model is loaded. Each bank is built in a temporary folder
 by one process and measured by another, so that the peak memory is that of using it. Times are
@@ -24,10 +25,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from together import table as together
 
 from memory_core import Add, Batch, MemoryBank, Snapshot
 from memory_core.retrieval import retrieve
 
+PARTS = ("sizes", "together")
 SIZES = (500, 10_000, 100_000, 1_000_000)
 ADDS_A_BATCH = 20_000
 KINDS = ("strategic", "procedural", "tool")
@@ -198,6 +201,7 @@ def elsewhere(*arguments: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="memories in a bank")
     parser.add_argument("--runs", type=int, default=20, help="commits of each sort")
     parser.add_argument("--build", metavar="FILE", help=argparse.SUPPRESS)
@@ -209,15 +213,24 @@ def main() -> None:
     if options.measure:
         print(json.dumps(measure(Path(options.measure), options.runs)))
         return
+    if "sizes" in options.parts:
+        print(by_size(options.sizes, options.runs))
+    if "together" in options.parts:
+        print("Many commit at once …", file=sys.stderr, flush=True)
+        print(together())
+
+
+def by_size(sizes: Sequence[int], runs: int) -> str:
+    """The figures of banks of each size, as a table."""
     results = {}
     with tempfile.TemporaryDirectory() as folder:
-        for size in options.sizes:
+        for size in sizes:
             path = str(Path(folder, f"{size}.duckdb"))
             print(f"{size:,} memories …", file=sys.stderr, flush=True)
             elsewhere("--build", path, "--sizes", str(size))
-            results[size] = json.loads(elsewhere("--measure", path, "--runs", str(options.runs)))
+            results[size] = json.loads(elsewhere("--measure", path, "--runs", str(runs)))
             Path(path).unlink()
-    print(table(results))
+    return table(results)
 
 
 if __name__ == "__main__":

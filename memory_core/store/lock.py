@@ -23,7 +23,7 @@ from pathlib import Path
 from memory_core.errors import StoreBusyError, StoreError, StoreFullError, StorePermissionError
 from memory_core.store.header import FileState
 
-SHORTEST_WAIT = 0.05
+SHORTEST_WAIT = 0.2
 """Seconds that the thread which takes the lock is given in any case."""
 
 RECORD_SIZE = 128

@@ -10,7 +10,15 @@ import time
 from pathlib import Path
 
 import pytest
-from children import hold_duckdb, hold_lock, lessons, small, started, wait_until_interrupted
+from children import (
+    PATIENCE,
+    hold_duckdb,
+    hold_lock,
+    lessons,
+    small,
+    started,
+    wait_until_interrupted,
+)
 
 from memory_core import HashEmbedder, MemoryBank, StoreBusyError, StoreError
 from memory_core.store import Store
@@ -19,10 +27,21 @@ from memory_core.store.lock import hold
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, links and names of POSIX")
 
 
+def until_someone_waits(path: Path) -> None:
+    """Until the system lists one who waits for the lock; a second, where it lists none."""
+    number = str(path.stat().st_ino)
+    listed = Path("/proc/locks")
+    for _ in range(50):
+        lines = listed.read_text().splitlines() if listed.exists() else []
+        if any("->" in line and f":{number} " in line for line in lines):
+            return
+        time.sleep(0.02)
+
+
 def test_the_error_for_a_bank_that_is_held_names_the_holder_and_what_it_does(
     bank_path: Path,
 ) -> None:
-    bank = small(bank_path, timeout=0.3)
+    bank, patient = small(bank_path, timeout=0.3), small(bank_path)
     with started(hold_lock, bank_path, "compacting all") as holder:
         pid = holder.receive()
         for verb in (bank.revisions, lambda: bank.update(lessons(1)), lambda: bank.settings):
@@ -33,7 +52,7 @@ def test_the_error_for_a_bank_that_is_held_names_the_holder_and_what_it_does(
         with pytest.raises(StoreBusyError):
             small(bank_path, timeout=0.3)
     # The holder was killed, and a dead process holds nothing.
-    assert bank.update(lessons(1)).number == 1
+    assert patient.update(lessons(1)).number == 1
 
 
 def test_a_unit_that_waits_gets_its_turn_when_the_holder_ends(bank_path: Path) -> None:
@@ -64,29 +83,30 @@ def test_a_deleted_lock_file_is_not_waited_on(bank_path: Path) -> None:
 
     def unit(verb: str, inside: threading.Event, leave: threading.Event) -> None:
         nonlocal running, most
-        with hold(bank_path, verb, 30):
+        with hold(bank_path, verb, PATIENCE):
             running += 1
             most = max(most, running)
             inside.set()
-            leave.wait(30)
+            leave.wait(PATIENCE)
             running -= 1
 
     events = {name: (threading.Event(), threading.Event()) for name in ("old", "waiting", "new")}
     threads = {n: threading.Thread(target=unit, args=(n, *e)) for n, e in events.items()}
     threads["old"].start()
-    events["old"][0].wait(30)
+    events["old"][0].wait(PATIENCE)
     threads["waiting"].start()
-    time.sleep(0.2)  # until it waits on the file that is about to go
-    bank_path.with_name(bank_path.name + ".lock").unlink()
+    lock = bank_path.with_name(bank_path.name + ".lock")
+    until_someone_waits(lock)  # on the file that is about to go
+    lock.unlink()
     running = 0  # the old holder has lost its file, as nothing can prevent
     threads["new"].start()
-    assert events["new"][0].wait(30)
+    assert events["new"][0].wait(PATIENCE)
     events["old"][1].set()
     threads["old"].join()
     running = 1
     assert not events["waiting"][0].wait(0.3)
     events["new"][1].set()
-    assert events["waiting"][0].wait(30)
+    assert events["waiting"][0].wait(PATIENCE)
     events["waiting"][1].set()
     for thread in threads.values():
         thread.join()
@@ -95,11 +115,11 @@ def test_a_deleted_lock_file_is_not_waited_on(bank_path: Path) -> None:
 
 @posix
 def test_ctrl_c_while_waiting_leaves_the_bank_to_others(bank_path: Path) -> None:
-    bank = small(bank_path, timeout=10)
+    bank = small(bank_path)
     with started(wait_until_interrupted, bank_path) as child:
-        with hold(bank_path, "thinking", 10):
+        with hold(bank_path, "thinking", PATIENCE):
             assert child.receive() == "waiting"
-            time.sleep(0.2)
+            until_someone_waits(bank_path.with_name(bank_path.name + ".lock"))
             os.kill(child.process.pid or 0, signal.SIGINT)
             assert child.receive() == "interrupted"
         # It lives on, and had its place in the queue.
@@ -120,7 +140,7 @@ def test_a_time_out_of_zero_means_not_to_wait(bank_path: Path) -> None:
 @pytest.mark.parametrize("write", [False, True], ids=["looks", "writes"])
 def test_a_program_that_knows_no_lock_of_ours_is_waited_for(bank_path: Path, write: bool) -> None:
     bank = small(bank_path, timeout=0.5)
-    bank.update(lessons(1))
+    small(bank_path).update(lessons(1))
     with started(hold_duckdb, bank_path, write) as stranger:
         pid = stranger.receive()
         with pytest.raises(StoreBusyError, match="does not share") as refused:
@@ -128,9 +148,9 @@ def test_a_program_that_knows_no_lock_of_ours_is_waited_for(bank_path: Path, wri
         assert write or str(pid) in str(refused.value)
         assert str(bank_path) in str(refused.value)
         threading.Timer(0.2, stranger.pipe.send, ["go on"]).start()
-        assert small(bank_path, timeout=20).update(lessons(2)).number == 2
-        stranger.process.join(20)
-    assert [r.number for r in bank.revisions()] == [1, 2]
+        assert small(bank_path).update(lessons(2)).number == 2
+        stranger.process.join(PATIENCE)
+    assert [r.number for r in small(bank_path).revisions()] == [1, 2]
 
 
 def _names(bank_path: Path) -> dict[str, Path]:
