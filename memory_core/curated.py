@@ -8,6 +8,7 @@ from dataclasses import replace
 from memory_core.cleaning.audit import Finding, audit
 from memory_core.cleaning.duplicates import FLOOR, DuplicateGroup, NearPairs, near_pairs
 from memory_core.cleaning.likeness import NEAR
+from memory_core.counting import count_of
 from memory_core.errors import InvalidBatchError
 from memory_core.ledger_report import memory_uses
 from memory_core.mapped import MappedMemories
@@ -69,8 +70,8 @@ class CuratedMemories(MappedMemories):
         chosen = list(dict.fromkeys(ids))
         if not 2 <= len(chosen) <= MOST_DISTINCT:
             raise InvalidBatchError(
-                f"{len(chosen)} memories were named; 2 to {MOST_DISTINCT} can be called distinct "
-                "from each other at once."
+                f"{count_of(len(chosen), 'memory')} {'was' if len(chosen) == 1 else 'were'} named; "
+                f"2 to {MOST_DISTINCT} can be called distinct from each other at once."
             )
         snapshot = self.snapshot()
         return [int(snapshot.ids[snapshot.row_of(memory_id)]) for memory_id in chosen]
@@ -90,11 +91,16 @@ class CuratedMemories(MappedMemories):
     # -- audit --------------------------------------------------------------------------------
 
     def audit(
-        self, *, revision: AnyRevision | None = None, pairs: NearPairs | None = None
+        self,
+        *,
+        revision: AnyRevision | None = None,
+        pairs: NearPairs | None = None,
+        with_set_aside: bool = False,
     ) -> tuple[Finding, ...]:
         """What a curator should look at, the gravest first.
 
-        `pairs` saves a second where those of this revision are known already.
+        `pairs` saves a second where those of this revision are known already. Findings that
+        people set aside are left out, unless `with_set_aside` asks for them as well.
         """
         snapshot = self.snapshot(revision)
         number = self._number_of(snapshot)
@@ -102,15 +108,37 @@ class CuratedMemories(MappedMemories):
             known = ledger.read_retrievals(connection)
             applied = verdicts.read_last_applied(connection, number)
             told = verdicts.read_distinct(connection, number)
-        return audit(
+            aside = verdicts.read_set_aside(connection, number)
+        findings = audit(
             snapshot,
             uses=memory_uses(row for row in known if row.revision <= number),
             last_applied=applied,
             pairs=pairs,
             distinct=[pair.ids for pair in told],
         )
+        named = (replace(f, set_aside_by=aside.get(_name_of(f), "")) for f in findings)
+        return tuple(f for f in named if with_set_aside or not f.set_aside_by)
+
+    def set_aside(self, findings: Iterable[Finding]) -> None:
+        """Say that findings of the audit are none, for as long as their memories read as now.
+
+        Raises MemoryNotFoundError where one of their memories has left.
+        """
+        names = list(dict.fromkeys(map(_name_of, findings)))
+        with self._store.writing("set findings aside") as connection:
+            verdicts.put_set_aside(connection, names, actor=self.actor, made_at_us=self._clock())
+
+    def take_up(self, findings: Iterable[Finding]) -> None:
+        """Have findings that were set aside count again."""
+        with self._store.writing("take findings up") as connection:
+            verdicts.remove_set_aside(connection, list(map(_name_of, findings)))
 
     def _number_of(self, snapshot: Snapshot) -> int:
         """Of the revision that a snapshot is, or that a plan was made on: the latest."""
         number = self.snapshot().revision if snapshot.revision is None else snapshot.revision
         return int(number or 0)
+
+
+def _name_of(finding: Finding) -> tuple[str, tuple[int, ...]]:
+    """What tells a finding from others, whatever its sentence counts."""
+    return finding.rule, tuple(sorted(finding.ids))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterable
 from itertools import combinations
@@ -21,10 +18,12 @@ from memory_core import (
     Add,
     Adjust,
     Batch,
+    Delete,
     Finding,
     HashEmbedder,
     Memory,
     MemoryBank,
+    MemoryNotFoundError,
     MemoryUse,
     Modify,
     RetrievalSettings,
@@ -35,6 +34,8 @@ from memory_core import (
 )
 from memory_core.cleaning.audit import SETTLED_AFTER, STALE_AFTER
 from memory_core.cleaning.polarity import opposed
+from tests.commands import Winnow
+from tests.conftest import Filled
 from tests.strategies import any_text, crowds, lesson_texts
 
 DEMO = Path(__file__).resolve().parent.parent / "data" / "demo" / "memories"
@@ -271,8 +272,12 @@ def test_whether_two_texts_are_opposed_does_not_depend_on_their_order(
 
 
 @pytest.fixture
-def seasoned(bank: MemoryBank) -> MemoryBank:
+def seasoned(filled: Filled) -> MemoryBank:
     """Thirty sessions: memory 1 applied to the end, 2 until session 3, 3 never, 4 is new."""
+    return filled(_seasoned)
+
+
+def _seasoned(bank: MemoryBank) -> None:
     bank.update(Batch([Add(text, "tool", "git") for text in PLAIN[:3]], starts_epoch=True))
     for session in range(2, 31):
         memory = bank.snapshot().by_id(1)
@@ -284,7 +289,6 @@ def seasoned(bank: MemoryBank) -> MemoryBank:
         else:
             bank.start_epoch()
     bank.update(Batch([Add(PLAIN[3], "tool", "git"), Modify(2, pinned=False, tags=("x",))]))
-    return bank
 
 
 def test_a_bank_s_audit_knows_when_each_memory_was_applied_last(
@@ -348,15 +352,8 @@ def test_the_last_session_of_use_is_what_the_history_tells(
 # -- the command ----------------------------------------------------------------------------------
 
 
-def winnow(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "memory_core.cli", "audit", *words],
-        env={**os.environ, "WINNOW_MODEL": "hash"}, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-
-
-def test_the_command_tells_findings_by_its_exit_code(bank: MemoryBank) -> None:
-    where = ("--bank", str(bank.path))
+def test_the_command_tells_findings_by_its_exit_code(winnow: Winnow, bank: MemoryBank) -> None:
+    where = ("audit", "--bank", bank.path)
     bank.update(Batch([Add(text, "tool", "git") for text in PLAIN]))
     clean = winnow(*where)
     assert (clean.returncode, clean.stdout) == (0, "Nothing to look at.\n")
@@ -368,10 +365,41 @@ def test_the_command_tells_findings_by_its_exit_code(bank: MemoryBank) -> None:
     told = winnow(*where, "--json")
     assert told.returncode == 3
     assert json.loads(told.stdout) == [
-        {"rule": f.rule, "ids": list(f.ids), "sentence": f.sentence, "severity": f.severity}
+        {
+            "rule": f.rule,
+            "ids": list(f.ids),
+            "sentence": f.sentence,
+            "set_aside_by": "",
+            "severity": f.severity,
+        }
         for f in bank.audit()
     ]
     assert winnow(*where, "--rule", "secret").returncode == 0
     unknown = winnow(*where, "--rule", "nonsense")
     assert unknown.returncode == 2
     assert "near copy" in unknown.stderr
+
+
+def test_a_finding_set_aside_stays_away_until_its_memories_are_reworded(tmp_path: Path) -> None:
+    bank = MemoryBank.open(tmp_path / "bank.duckdb", embedder=HashEmbedder(), actor="Ada")
+    first, second = "Always retry a failed upload.", "Never retry a failed upload."
+    bank.update(Batch([Add(first, "tool", "web"), Add(second, "tool", "web")]))
+    (pair,) = [f for f in bank.audit() if f.rule == "contradiction"]
+    others = [f for f in bank.audit() if f != pair]
+
+    bank.set_aside([pair])
+    assert list(bank.audit()) == others
+    (known,) = [f for f in bank.audit(with_set_aside=True) if f.rule == "contradiction"]
+    assert (known.ids, known.set_aside_by) == (pair.ids, "Ada")
+    assert [f.rule for f in bank.audit(revision=0)] == []
+
+    bank.update(Batch([Modify(1, text="Always retry a failed upload twice.")]))
+    assert by_rule(bank.audit(), "contradiction") == [pair.ids]
+    bank.update(Batch([Modify(1, text=first)]))
+    assert by_rule(bank.audit(), "contradiction") == []
+    bank.take_up([pair])
+    assert by_rule(bank.audit(), "contradiction") == [pair.ids]
+
+    bank.update(Batch([Delete(2)]))
+    with pytest.raises(MemoryNotFoundError, match="2"):
+        bank.set_aside([pair])

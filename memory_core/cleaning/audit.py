@@ -13,6 +13,7 @@ from memory_core.cleaning.duplicates import FLOOR, DuplicateGroup, NearPairs, ne
 from memory_core.cleaning.likeness import NEAR
 from memory_core.cleaning.lints import lint_memory
 from memory_core.cleaning.polarity import opposed
+from memory_core.counting import count_of
 from memory_core.ledger_report import OFTEN, MemoryUse
 from memory_core.neighbours import distinct as distinct_rows
 from memory_core.neighbours import nearest_several
@@ -55,6 +56,8 @@ class Finding:
     ids: tuple[int, ...]
     """The memories that it concerns."""
     sentence: str
+    set_aside_by: str = ""
+    """Who said that it is none; empty where nobody did."""
 
     @property
     def severity(self) -> Severity:
@@ -172,8 +175,8 @@ def _unused(snapshot: Snapshot, used: Mapping[int, MemoryUse]) -> Iterator[Findi
             age = snapshot.epoch - int(columns.epoch[row])
             yield Finding(
                 "never retrieved", (memory_id,),
-                f"Memory {memory_id} has been there for {age} sessions, and no recorded retrieval "
-                "found it.",
+                f"Memory {memory_id} has been there for {count_of(age, 'session')}, and no "
+                "recorded retrieval found it.",
             )  # fmt: skip
 
 
@@ -182,8 +185,8 @@ def _unhelpful(snapshot: Snapshot, used: Mapping[int, MemoryUse]) -> Iterator[Fi
         if use.rides_along and memory_id in snapshot:
             yield Finding(
                 "never helpful", (memory_id,),
-                f"Memory {memory_id} was retrieved {use.retrieved} times, {use.with_outcome} of "
-                "them with a known outcome, and never helped.",
+                f"Memory {memory_id} was retrieved {count_of(use.retrieved, 'time')}, "
+                f"{use.with_outcome} of them with a known outcome, and never helped.",
             )  # fmt: skip
 
 

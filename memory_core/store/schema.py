@@ -84,7 +84,7 @@ def _first_tables(connection: DuckDBPyConnection) -> None:
     """)
 
 
-def _map_and_verdicts(connection: DuckDBPyConnection) -> None:
+def _map_and_desk(connection: DuckDBPyConnection) -> None:
     connection.execute("""
         alter table retrieval add column taken_back bigint; -- by which revision its outcome was
         create table projection (       -- a fitted map
@@ -107,10 +107,20 @@ def _map_and_verdicts(connection: DuckDBPyConnection) -> None:
             first_text bigint not null, second_text bigint not null, -- ids of what they said then
             actor varchar not null, made_at bigint not null
         );
+        create table set_aside (        -- a finding of the audit that a person does not share
+            rule varchar not null, memory_ids varchar not null, -- JSON, ascending
+            text_ids varchar not null,  -- JSON, what they said then
+            actor varchar not null, made_at bigint not null
+        );
+        create table reflection (       -- what was made of runs; its proposals name its batch
+            batch_key varchar not null, reflector varchar not null,
+            trajectories varchar not null, report varchar not null, -- JSON
+            actor varchar not null, made_at bigint not null
+        );
     """)
 
 
-MIGRATIONS: list[Callable[[DuckDBPyConnection], None]] = [_first_tables, _map_and_verdicts]
+MIGRATIONS: list[Callable[[DuckDBPyConnection], None]] = [_first_tables, _map_and_desk]
 """Version n is reached by running the first n."""
 
 

@@ -1,15 +1,18 @@
-"""What people said of memories that look alike, and when each memory was applied last."""
+"""What people said of memories and of findings, and when each memory was applied last."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from memory_core.errors import MemoryNotFoundError
 from memory_core.records import DistinctPair
+from memory_core.serialization import dumps
 from memory_core.store.rows import execute, registered, rows
 
 
@@ -44,17 +47,7 @@ def put_distinct(
     Raises MemoryNotFoundError for one that has left.
     """
     remove_distinct(connection, ids)
-    registered(connection, "told", {"id": pa.array(ids, pa.int64())})
-    texts = dict(
-        rows(
-            connection,
-            """
-            select id, text_id from memory
-            where to_revision is null and id in (select id from told)
-            """,
-        )
-    )
-    connection.unregister("told")
+    texts = _standing_texts(connection, ids)
     for memory_id in ids:
         if memory_id not in texts:
             raise MemoryNotFoundError(f"Memory {memory_id} has left the bank; nothing was noted.")
@@ -88,6 +81,76 @@ def remove_distinct(connection: DuckDBPyConnection, ids: Iterable[int]) -> None:
         """,
     )
     connection.unregister("told")
+
+
+Named: TypeAlias = tuple[str, tuple[int, ...]]
+"""A finding: its rule, and the memories that it concerns, ascending."""
+
+
+def read_set_aside(connection: DuckDBPyConnection, revision: int | None = None) -> dict[Named, str]:
+    """The findings that were set aside and whose memories say in a revision (the head) what they
+    said then -> by whom."""
+    found = [
+        ((rule, tuple(json.loads(ids))), json.loads(texts), actor)
+        for rule, ids, texts, actor in rows(
+            connection, "select rule, memory_ids, text_ids, actor from set_aside order by made_at"
+        )
+    ]
+    concerned = {memory_id for (_, ids), _, _ in found for memory_id in ids}
+    standing = _standing_texts(connection, concerned, revision)
+    return {
+        named: actor
+        for named, texts, actor in found
+        if [standing.get(memory_id) for memory_id in named[1]] == texts
+    }
+
+
+def put_set_aside(
+    connection: DuckDBPyConnection, findings: Sequence[Named], *, actor: str, made_at_us: int
+) -> None:
+    """Set findings aside for as long as their memories read as they do now.
+
+    Raises MemoryNotFoundError for a memory that has left.
+    """
+    remove_set_aside(connection, findings)
+    standing = _standing_texts(connection, {i for _, ids in findings for i in ids})
+    for rule, ids in findings:
+        for memory_id in ids:
+            if memory_id not in standing:
+                raise MemoryNotFoundError(
+                    f"Memory {memory_id} has left the bank; nothing was noted."
+                )
+        texts = dumps([standing[memory_id] for memory_id in ids])
+        execute(
+            connection,
+            "insert into set_aside values (?, ?, ?, ?, ?)",
+            [rule, dumps(ids), texts, actor, made_at_us],
+        )
+
+
+def remove_set_aside(connection: DuckDBPyConnection, findings: Iterable[Named]) -> None:
+    """Have findings count again."""
+    for rule, ids in findings:
+        execute(
+            connection,
+            "delete from set_aside where rule = ? and memory_ids = ?",
+            [rule, dumps(ids)],
+        )
+
+
+def _standing_texts(
+    connection: DuckDBPyConnection, ids: Iterable[int], revision: int | None = None
+) -> Mapping[int, int]:
+    """Of those memories that stand in a revision (the head), the id of the text of each."""
+    standing, values = "to_revision is null", []
+    if revision is not None:
+        standing = "from_revision <= ? and (to_revision is null or to_revision > ?)"
+        values = [revision, revision]
+    registered(connection, "told", {"id": pa.array(list(ids), pa.int64())})
+    query = f"select id, text_id from memory where {standing} and id in (select id from told)"
+    texts = dict(rows(connection, query, values))
+    connection.unregister("told")
+    return texts
 
 
 def read_last_applied(connection: DuckDBPyConnection, revision: int) -> dict[int, int]:

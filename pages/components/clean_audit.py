@@ -8,8 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from memory_core import AUDIT_RULES, Finding, MemoryBank, NearPairs, Snapshot
-from pages.components import clean_pairs, detail, keys, selection
+from memory_core import (
+    AUDIT_RULES,
+    Finding,
+    MemoryBank,
+    MemoryCoreError,
+    NearPairs,
+    Snapshot,
+)
+from pages.components import banks, clean_pairs, detail, keys, selection
 from pages.components.export import table_downloads
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
@@ -20,6 +27,7 @@ IN_FULL = 6
 """How many memories of a finding are shown."""
 ALL = "all"
 RULE = "rule"
+_ASIDE = "_looks_aside"
 ABOUT: Mapping[str, str] = {
     ALL: "The gravest first.",
     "secret": "A key, a password or a token stands in them; whoever reads the bank reads it.",
@@ -39,7 +47,9 @@ MARKS = {"high": ":red-background[**high**]", "medium": ":orange-background[**me
 
 def section(desk: Desk) -> None:
     """The whole part."""
-    findings = _findings(desk)
+    known = _findings(desk)
+    aside = [finding for finding in known if finding.set_aside_by]
+    findings = aside if aside and _looks_at(aside) else [f for f in known if not f.set_aside_by]
     if not findings:
         st.subheader("Nothing to find fault with")
         some = count(len(desk.snapshot), "memory", "memories")
@@ -68,6 +78,14 @@ def section(desk: Desk) -> None:
             detail.panel(desk, opened)
 
 
+def _looks_at(aside: Sequence[Finding]) -> bool:
+    """Whether those that were set aside are looked at, in place of the others."""
+    return st.toggle(
+        f"Look at {count(len(aside), 'finding')} set aside", key=_ASIDE,
+        help="A finding that was set aside counts again when its memories are reworded.",
+    )  # fmt: skip
+
+
 def _findings(desk: Desk) -> tuple[Finding, ...]:
     pairs = clean_pairs.pairs(desk)
     with st.spinner("Looking at every memory", show_time=True):
@@ -87,7 +105,7 @@ def _audit(
     _snapshot: Snapshot,
     _pairs: NearPairs,
 ) -> tuple[Finding, ...]:
-    return _bank.audit(revision=_snapshot, pairs=_pairs)
+    return _bank.audit(revision=_snapshot, pairs=_pairs, with_set_aside=True)
 
 
 def _choose(findings: Sequence[Finding]) -> str:
@@ -134,10 +152,30 @@ def _finding(desk: Desk, finding: Finding, name: str, *, named: bool) -> None:
                 f"Select these {some:,}", key=f"select-{name}", type="tertiary",
                 on_click=_select, args=(finding.ids,),
             )  # fmt: skip
+        _verdict(desk, finding, name)
     for memory_id in finding.ids[:IN_FULL]:
         _memory(desk, memory_id, name)
     if some > IN_FULL:
         st.caption(f"and {count(some - IN_FULL, 'more memory', 'more memories')}")
+
+
+def _verdict(desk: Desk, finding: Finding, name: str) -> None:
+    """Set it aside, or take it up again."""
+    if finding.set_aside_by:
+        st.caption(f"set aside by {md(finding.set_aside_by, limit=60)}", width="content")
+    label, verb = ("Take up", "take_up") if finding.set_aside_by else ("Set aside", "set_aside")
+    st.button(
+        label, key=f"aside-{name}", type="tertiary", disabled=desk.is_past,
+        on_click=_judge, args=(desk, verb, finding),
+        help=None if finding.set_aside_by else "No fault: remembered while they read as now.",
+    )  # fmt: skip
+
+
+def _judge(desk: Desk, verb: str, finding: Finding) -> None:
+    try:
+        getattr(banks.writable(desk.bank), verb)([finding])
+    except MemoryCoreError as error:
+        st.session_state[keys.NOTICE] = str(error)
 
 
 def _memory(desk: Desk, memory_id: int, name: str) -> None:
