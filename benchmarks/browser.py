@@ -40,6 +40,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+PAINTED = "() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))"
 RUNNING = "[data-testid=stApp][data-test-script-state=running]"
 
 
@@ -137,6 +138,7 @@ def browse(page: Page, address: str) -> None:
 
 def open_map(page: Page, address: str) -> None:
     def away(run: int) -> None:
+        page.wait_for_selector(IDLE)  # the clusters come when the map is there
         page.get_by_role("link", name="Query", exact=True).click()
         page.get_by_role("textbox", name="Task").wait_for()
         page.wait_for_selector(IDLE)
@@ -144,7 +146,7 @@ def open_map(page: Page, address: str) -> None:
     def there(run: int) -> None:
         page.get_by_role("link", name="Map", exact=True).click()
         page.locator(".js-plotly-plot canvas").first.wait_for()
-        page.wait_for_selector(IDLE)
+        page.evaluate(PAINTED)
 
     page.goto(f"{address}/query?task=warm+up")
     page.wait_for_selector(IDLE)

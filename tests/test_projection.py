@@ -15,6 +15,7 @@ from memory_core import EncodingDriftError, MapSettings, Memory, Projection, Set
 from memory_core.map_records import Honesty
 from memory_core.neighbours import nearest_several
 from memory_core.projection import Layout, align, fit, measure
+from memory_core.projection.fitting import neighbour_graph
 from tests.strategies import unit_vectors
 
 
@@ -89,6 +90,22 @@ def test_the_same_in_another_process_whatever_its_threads() -> None:
             env={"PYTHONPATH": ":".join(sys.path), "OPENBLAS_NUM_THREADS": threads, "PATH": ""},
         ).stdout  # fmt: skip
         assert found.strip() == ours.tobytes().hex()
+
+
+@pytest.mark.long
+def test_the_graph_is_the_one_that_umap_makes_of_the_same_neighbours() -> None:
+    from umap.umap_ import fuzzy_simplicial_set
+
+    vectors = clustered(400)
+    vectors[7] = vectors[8]  # a neighbour at no distance
+    near = nearest_several(vectors, vectors, 9, within=True)
+    rows = np.concatenate([np.arange(400)[:, None], near.rows], axis=1)
+    apart = np.maximum(1 - near.similarity, 0)
+    distances = np.concatenate([np.zeros((400, 1)), apart], axis=1).astype(np.float32)
+    theirs, _, _ = fuzzy_simplicial_set(
+        vectors, 10, None, "cosine", knn_indices=rows, knn_dists=distances
+    )
+    assert np.allclose(neighbour_graph(near).toarray(), theirs.toarray(), atol=1e-6)
 
 
 def test_what_belongs_together_lies_together() -> None:

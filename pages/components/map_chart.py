@@ -25,8 +25,8 @@ from pages.components.frame import Desk
 from pages.components.map_asking import Asked
 from pages.components.map_colours import Colouring, colourings
 from pages.components.map_figure import CONFIG, POINTS, figure
-from pages.components.map_hover import hovers
-from pages.components.map_scene import Scene, View
+from pages.components.map_hover import beginnings, hovers
+from pages.components.map_scene import Scene, View, is_crowd
 from pages.components.text import count
 
 CHART = "map-chart"
@@ -71,6 +71,14 @@ class Content:
     def colourings(self) -> tuple[Colouring, ...]:
         return colourings(self.desk.snapshot, self.rows, self.clustering)
 
+    def _hovers(self) -> list[str]:
+        bank, revision, batch_key, projection, *_ = self.name
+        snapshot = self.desk.snapshot
+        if is_crowd(self.rows):
+            return beginnings(bank, revision, batch_key, snapshot)  # type: ignore[arg-type]
+        placed = self.laid.placed
+        return hovers(bank, revision, batch_key, projection, snapshot, placed)  # type: ignore[arg-type]
+
     def scene(self, view: View, colour: str, seed: Sequence[int], tool: str = "pan") -> Scene:
         """Of `seed`, ids, those that are shown are selected from the beginning."""
         snapshot, laid, coloured = self.desk.snapshot, self.laid, self.colourings()
@@ -82,7 +90,7 @@ class Content:
             positions=laid.positions,
             rows=self.rows,
             colourings=coloured,
-            hovers=hovers(*self.name[:4], snapshot, laid.placed),  # type: ignore[arg-type]
+            hovers=self._hovers(),
             view=view,
             labels=map_clusters.labels(self.clustering, laid),
             chosen=chosen,

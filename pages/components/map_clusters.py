@@ -23,6 +23,9 @@ from pages.components.text import SYMBOLS, count, md
 METHODS = {"HDBSCAN": "hdbscan", "k-means": "kmeans"}
 AT_ONCE = 0.2
 """Seconds for which the page waits before it goes on without them."""
+MAP_FIRST = 2_000
+"""Memories above which the search begins when the map is on its way to the browser: both at once
+would keep the map waiting."""
 LABELS = 24
 LABEL = 34
 
@@ -50,9 +53,11 @@ def settings() -> ClusterSettings:
 
 def clustering(desk: Desk, wanted: ClusterSettings) -> Clustering | None:
     """The clusters of the revision that is looked at; None while they are being found."""
-    snapshot, bank = desk.snapshot, desk.bank
-    name = ("clusters", str(bank.path), snapshot.revision, snapshot.batch_key, wanted)
-    job = jobs.start(name, lambda tell: bank.clusters(snapshot, wanted, progress=tell))
+    name = _name(desk, wanted)
+    if len(desk.snapshot) > MAP_FIRST and jobs.find(name) is None:
+        _watch(name)
+        return None
+    job = begin(desk, wanted)
     job.done.wait(AT_ONCE)
     if not job.done.is_set():
         _watch(name)
@@ -62,13 +67,26 @@ def clustering(desk: Desk, wanted: ClusterSettings) -> Clustering | None:
         jobs.forget(name)
         return None
     found: Clustering = job.result
-    return found.named(bank.cluster_names())
+    return found.named(desk.bank.cluster_names())
+
+
+def begin(desk: Desk, wanted: ClusterSettings) -> jobs.Job:
+    """Look for clusters, unless that is done or being done; to be called below the map."""
+    snapshot, bank = desk.snapshot, desk.bank
+    return jobs.start(
+        _name(desk, wanted), lambda tell: bank.clusters(snapshot, wanted, progress=tell)
+    )
+
+
+def _name(desk: Desk, wanted: ClusterSettings) -> tuple[object, ...]:
+    snapshot = desk.snapshot
+    return ("clusters", str(desk.bank.path), snapshot.revision, snapshot.batch_key, wanted)
 
 
 @st.fragment(run_every=0.5)
 def _watch(name: object) -> None:
     job = jobs.find(name)
-    if job is None or job.done.is_set():
+    if job is not None and job.done.is_set():
         st.rerun()
     st.caption("⏳ Finding clusters; the map is there meanwhile.")
 
@@ -113,7 +131,7 @@ def table(desk: Desk, found: Clustering, *, height: int = 400) -> None:
     if found.left_out:
         st.caption(f"{count(found.left_out, 'memory', 'memories')} in none of them.")
     if chosen is not None:
-        _name(desk, chosen)
+        _naming(desk, chosen)
 
 
 _COLUMNS: dict[str, Any] = {
@@ -158,7 +176,7 @@ def _take(key: str, found: Clustering) -> None:
     map_table.look_at(map_table.SELECTED)
 
 
-def _name(desk: Desk, cluster: Cluster) -> None:
+def _naming(desk: Desk, cluster: Cluster) -> None:
     key = f"cluster-name-{cluster.number}"
     with st.form("cluster-name", border=False):
         st.text_input(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memory_core import KINDS
 from pages.components.map_colours import Colouring
-from pages.components.map_hover import TEMPLATE
+from pages.components.map_hover import SHORT_TEMPLATE, TEMPLATE
 from pages.components.map_ink import Ink, ink
 from pages.components.map_scene import HEIGHT, Label, Scene, View, apart, sizes
 
@@ -68,7 +68,7 @@ def _points(scene: Scene) -> Any:
         # Ids, not positions: a selection must mean the same memories in any figure.
         customdata=_compact(c.ids[rows]),
         text=[scene.hovers[row] for row in rows.tolist()],
-        hovertemplate=TEMPLATE,
+        hovertemplate=_says(scene),
         mode="markers", showlegend=False, name="memories",
         selectedpoints=None if scene.chosen is None else scene.chosen.tolist(),
         marker={
@@ -93,11 +93,15 @@ def _lost(scene: Scene) -> Any:
         x=scene.positions[rows, 0].astype(np.float32),
         y=scene.positions[rows, 1].astype(np.float32),
         mode="markers", text=[scene.hovers[row] for row in rows.tolist()],
-        hovertemplate=TEMPLATE, showlegend=False, name="selected, filtered out",
+        hovertemplate=_says(scene), showlegend=False, name="selected, filtered out",
         marker={"symbol": "circle-open", "size": 10, "color": ink(dark=scene.dark).soft,
                 "line": {"width": 1.5}},
         selected=plain, unselected=plain,
     )  # fmt: skip
+
+
+def _says(scene: Scene) -> str:
+    return SHORT_TEMPLATE if scene.is_crowded else TEMPLATE
 
 
 def _compact(ids: NDArray[np.int64]) -> NDArray[Any]:
@@ -109,15 +113,23 @@ def _compact(ids: NDArray[np.int64]) -> NDArray[Any]:
 def _typed(values: NDArray[Any]) -> dict[str, str]:
     """An array as Plotly reads it fastest; inside a button it has to be said by hand."""
     return {
-        "dtype": "i2" if values.dtype == np.int16 else "f8",
+        "dtype": _DTYPES[values.dtype.itemsize],
         "bdata": b64encode(np.ascontiguousarray(values).tobytes()).decode(),
     }
 
 
+_DTYPES = {1: "i1", 2: "i2", 8: "f8"}
+
+
+def _narrow(values: NDArray[np.int64]) -> NDArray[Any]:
+    """Whole numbers in the fewest bytes that hold them."""
+    largest = np.abs(values).max(initial=0)
+    return values.astype(np.int8 if largest < 2**7 else np.int16 if largest < 2**15 else np.float64)
+
+
 def _colours(one: Colouring, rows: NDArray[np.int64]) -> dict[str, Any]:
-    narrow = np.abs(one.values).max(initial=0) < 2**15
     return {
-        "color": one.values[rows].astype(np.int16 if narrow else np.float64),
+        "color": _narrow(one.values)[rows],
         "colorscale": [list(stop) for stop in one.scale],
         "cmin": one.low,
         "cmax": one.high,

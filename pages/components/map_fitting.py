@@ -67,7 +67,7 @@ def _watch(desk: Desk) -> None:
 
 
 def _step(doing: str) -> str:
-    slow = "; the first time since the start of the app this takes about 12 seconds"
+    slow = "; the first time since the start of the app this takes some seconds"
     return doing + (slow if doing.startswith("Loading") else "")
 
 

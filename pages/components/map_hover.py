@@ -17,6 +17,9 @@ from memory_core import KINDS, Snapshot
 WIDTH = 58
 """Characters on a line."""
 TEMPLATE = "%{text}<extra></extra>"
+SHORT = 64
+"""Characters of a text that a point says in a crowd."""
+SHORT_TEMPLATE = "%{text}<br>A click opens it.<extra></extra>"
 
 
 def line_up(text: str, width: int = WIDTH) -> list[str]:
@@ -68,3 +71,18 @@ def hovers(
             + ("<br>placed since the map was fitted" if placed else "")
         )
     return made
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def beginnings(path: str, revision: int | None, batch_key: str, _snapshot: Snapshot) -> list[str]:
+    """For each row how its text begins.
+
+    In a crowd all that the points say would be nine tenths of what the browser has to load, and it
+    goes through that several times before it draws.
+    """
+    texts = _snapshot.texts()
+    return [escape(_cut(" ".join(text.split())), quote=False) for text in texts]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[: SHORT - 1].rstrip()}…"

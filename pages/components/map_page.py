@@ -76,6 +76,8 @@ def show(desk: Desk, laid: Map) -> None:
         st.caption("No memory passes the filters: all are grey.")
         filters.clear_button()
     map_table.section(desk, controls.rows, opened)
+    if found is None:
+        map_clusters.begin(desk, controls.clusters)
     if before != _session():
         st.rerun()  # a tick or a click in the table, which the map above does not show yet
     selection_bar(desk)

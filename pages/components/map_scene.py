@@ -47,6 +47,7 @@ class Scene:
     """Those that pass the filters; all others are grey."""
     colourings: tuple[Colouring, ...]
     hovers: list[str]
+    """(n,) what each point says; in a crowd only how its text begins."""
     view: View
     labels: tuple[Label, ...] = ()
     chosen: NDArray[np.int64] | None = None
@@ -67,7 +68,12 @@ class Scene:
 
     @property
     def is_crowded(self) -> bool:
-        return len(self.rows) > SYMBOLS_UP_TO
+        return is_crowd(self.rows)
+
+
+def is_crowd(rows: NDArray[np.int64]) -> bool:
+    """Whether so many points are shown that each has to say less."""
+    return len(rows) > SYMBOLS_UP_TO
 
 
 def whole(positions: NDArray[np.float64], stamp: str = "") -> View:

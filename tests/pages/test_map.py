@@ -24,13 +24,16 @@ from memory_core import (
     CompressionSettings,
     Delete,
     HashEmbedder,
+    Memory,
     MemoryBank,
     MemoryCoreError,
     Merge,
     Modify,
+    Snapshot,
 )
-from pages.components import map_colours, map_hover, map_scene, map_static
+from pages.components import map_colours, map_figure, map_hover, map_scene, map_static
 from pages.components.jobs import Job
+from tests.conftest import Filled
 from tests.hostile import TEXTS
 from tests.pages.test_frame import everything
 
@@ -51,11 +54,14 @@ def lessons(count: int) -> Batch:
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
     """Twelve memories, so few that their map needs no UMAP, and that map."""
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     bank.commit(bank.plan(lessons(12)))
     bank.fit_map()
-    return bank
 
 
 def array(value: object) -> NDArray[np.float64]:
@@ -75,7 +81,7 @@ def shown_ids(figure: dict) -> list[int]:  # type: ignore[type-arg]
     return [int(i) for i in array(figure["data"][POINTS]["customdata"])]
 
 
-def until(app: AppTest, holds: Callable[[AppTest], object], seconds: float = 60) -> AppTest:
+def until(app: AppTest, holds: Callable[[AppTest], object], seconds: float = 120) -> AppTest:
     """Run a page again and again, as its fragments would, until something holds."""
     deadline = time.monotonic() + seconds
     while not holds(app):
@@ -168,6 +174,31 @@ def test_hover_and_labels_show_texts_as_they_are(open_app: Open, bank: MemoryBan
     assert figure["data"][POINTS]["hovertemplate"] == map_hover.TEMPLATE
     for note in figure["layout"]["annotations"]:
         assert "<" not in note["text"]
+
+
+def test_a_crowd_says_how_its_texts_begin_and_weighs_little() -> None:
+    size = map_scene.SYMBOLS_UP_TO + 1
+    long = " ".join(["<b>wörd</b>"] * 32)
+    texts = [f"{TEXTS[i]} {i}" if i < len(TEXTS) else f"{i} {long}" for i in range(size)]
+    snapshot = Snapshot.from_memories(
+        [Memory(i + 1, KINDS[i % 3], text, "git") for i, text in enumerate(texts)],
+        np.zeros((size, 4), dtype=np.float32),
+    )
+    positions = np.random.default_rng(0).standard_normal((size, 2))
+    rows = np.arange(size)
+    scene = map_scene.Scene(
+        snapshot, positions, rows, map_colours.colourings(snapshot, rows, None),
+        map_hover.beginnings("", 1, "", snapshot), map_scene.whole(positions),
+    )  # fmt: skip
+    written = map_figure.figure(scene).to_json()
+    assert len(written) < 200 * size
+    points = json.loads(written)["data"][POINTS]
+    assert points["hovertemplate"] == map_hover.SHORT_TEMPLATE
+    for text, said in zip(texts, points["text"], strict=True):
+        assert "<" not in said
+        shown = unescape(said)
+        assert len(shown) <= map_hover.SHORT
+        assert "".join(text.split()).startswith("".join(shown.removesuffix("…").split()))
 
 
 def choose(app: AppTest, *ids: int) -> AppTest:
@@ -274,7 +305,7 @@ def test_a_past_revision_lies_on_the_same_coordinates_and_cannot_be_refitted(
 def test_a_fit_by_umap_tells_its_steps_and_can_be_stopped(open_app: Open, bank: MemoryBank) -> None:
     bank.commit(bank.plan(lessons(48)))
     app = open_app(bank, "map")
-    until(app, lambda app: any(b.key == "stop-fitting" for b in app.button), 5)
+    until(app, lambda app: any(b.key == "stop-fitting" for b in app.button))
     app.button("stop-fitting").click().run()
     until(app, lambda app: "No map yet" in everything(app))
     assert bank.projections() == ()
@@ -299,7 +330,7 @@ def test_a_job_keeps_its_result_or_says_why_there_is_none() -> None:
         time.sleep(0.001)
     assert (job.doing, job.share) == ("counting", 0.5)
     job.stop()
-    assert job.done.wait(5)
+    assert job.done.wait(60)
     assert job.result is None
     assert job.failure == ""
 
@@ -307,10 +338,10 @@ def test_a_job_keeps_its_result_or_says_why_there_is_none() -> None:
         raise MemoryCoreError("The bank is busy; try again.")
 
     job = Job(refused).start()
-    assert job.done.wait(5)
+    assert job.done.wait(60)
     assert job.failure == "The bank is busy; try again."
     job = Job(lambda tell: 7).start()
-    assert job.done.wait(5)
+    assert job.done.wait(60)
     assert job.result == 7
 
 
@@ -392,7 +423,7 @@ def plan_on_the_map(path: str) -> None:
 
 def test_a_plan_shows_what_goes_with_an_arrow_to_what_stays(library: MemoryBank) -> None:
     path = str(library.path)
-    app = AppTest.from_function(plan_on_the_map, kwargs={"path": path}, default_timeout=60).run()
+    app = AppTest.from_function(plan_on_the_map, kwargs={"path": path}, default_timeout=120).run()
     assert not app.exception
     plan = library.plan_compression(CompressionSettings("importance", fraction=0.25))
     assert len(plan.dropped) == 3
