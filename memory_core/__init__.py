@@ -1,5 +1,7 @@
 """Winnow's library: see, test and prune what your agents learned."""
 
+from memory_core.agents.explorer import Explorer
+from memory_core.agents.llm import LLMAgent
 from memory_core.bank import MemoryBank
 from memory_core.cleaning.audit import AUDIT_RULES, Finding, Severity, audit
 from memory_core.cleaning.duplicates import (
@@ -33,11 +35,14 @@ from memory_core.embedding import (
     MiniLMEmbedder,
     SentenceTransformerEmbedder,
 )
+from memory_core.environments.textworld import FAMILIES as GAME_FAMILIES
+from memory_core.environments.textworld import TextWorldEnvironment
 from memory_core.errors import (
     EncodingDriftError,
     InterchangeError,
     InvalidBatchError,
     InvalidMemoryError,
+    LoopError,
     MemoryCoreError,
     MemoryNotFoundError,
     MissingDependencyError,
@@ -60,6 +65,14 @@ from memory_core.evaluation import (
     evaluate,
     ideal,
     ideal_order,
+)
+from memory_core.experiment import (
+    ArmResult,
+    CurvePoint,
+    Experiment,
+    ExperimentFamily,
+    read_experiment,
+    write_experiment,
 )
 from memory_core.explanation import WhyNot
 from memory_core.injection import injection, read_injection
@@ -86,8 +99,30 @@ from memory_core.judgements import (
     write_jsonl,
     write_qrels,
 )
+from memory_core.language_models import check_connection, key_variable, language_model
 from memory_core.ledger_records import RecordedHit, RecordedRetrieval, SavedQuery
 from memory_core.ledger_report import MemoryUse, memory_uses, never_asked, never_retrieved
+from memory_core.loop import AboveRunningMean, Agent, Environment, run_episode
+from memory_core.loop_reading import EpisodeSummary, read_episode, read_episodes
+from memory_core.loop_records import (
+    Action,
+    Began,
+    Ended,
+    Ending,
+    Episode,
+    EpisodeStep,
+    Event,
+    Failed,
+    Finished,
+    Injected,
+    Memorized,
+    Observation,
+    OutcomeRecorded,
+    Planned,
+    Reflected,
+    Stepped,
+    Task,
+)
 from memory_core.map_records import ClusterName, Honesty, Projection
 from memory_core.masking import Secret, find_secrets, mask_secrets
 from memory_core.matching import matching_words
@@ -103,7 +138,7 @@ from memory_core.operations import (
     Proposal,
     Restore,
 )
-from memory_core.places import BANK_VARIABLE, demo_bank, home
+from memory_core.places import BANK_VARIABLE, demo_bank, home, sample_runs
 from memory_core.plans import Conflict, Lint, Plan, PlannedOperation, Refusal
 from memory_core.projection import (
     MAP_STATES,
@@ -134,6 +169,16 @@ from memory_core.records import (
     StrategicDetail,
     ToolDetail,
 )
+from memory_core.reflection.context import Drafts, ReflectionContext, Reflector, Run
+from memory_core.reflection.counting import ToolCount, first_error, tool_counts
+from memory_core.reflection.llm import LLMReflector
+from memory_core.reflection.rules import RuleReflector
+from memory_core.reflection_records import (
+    Reflection,
+    ReflectionSummary,
+    RefusedDraft,
+    TokenUsage,
+)
 from memory_core.retrieval import Hit, Neighbour, Retrieval, domain_shares, infer_domains, nearest
 from memory_core.run_records import Outcome, Step, Trajectory, TrajectorySummary
 from memory_core.scoring import Part, ScoreParts
@@ -160,6 +205,7 @@ from memory_core.tuning import Tuning, TuningPoint, Verdict, tune, tunings
 __all__ = [
     "AUDIT_RULES",
     "BANK_VARIABLE",
+    "GAME_FAMILIES",
     "KINDS",
     "LINT_RULES",
     "MAP_STATES",
@@ -170,10 +216,15 @@ __all__ = [
     "PRESETS",
     "STRATEGIES",
     "TRAJECTORY_FORMATS",
+    "AboveRunningMean",
+    "Action",
     "Add",
     "Adjust",
+    "Agent",
+    "ArmResult",
     "BankSettings",
     "Batch",
+    "Began",
     "Change",
     "Cluster",
     "ClusterName",
@@ -188,18 +239,32 @@ __all__ = [
     "Course",
     "Coverage",
     "Crossing",
+    "CurvePoint",
     "Cut",
     "Decision",
     "Delete",
     "Detail",
     "Diff",
     "DistinctPair",
+    "Drafts",
     "DuplicateGroup",
     "Embedder",
     "EncodingDriftError",
+    "Ended",
+    "Ending",
+    "Environment",
+    "Episode",
+    "EpisodeStep",
+    "EpisodeSummary",
     "Estimate",
+    "Event",
     "Evidence",
+    "Experiment",
+    "ExperimentFamily",
+    "Explorer",
+    "Failed",
     "Finding",
+    "Finished",
     "GroupCounts",
     "HashEmbedder",
     "Hit",
@@ -210,6 +275,7 @@ __all__ = [
     "ImportEntry",
     "ImportProblem",
     "ImportReading",
+    "Injected",
     "InterchangeError",
     "InvalidBatchError",
     "InvalidMemoryError",
@@ -218,8 +284,11 @@ __all__ = [
     "JudgementImport",
     "JudgementReading",
     "Kind",
+    "LLMAgent",
+    "LLMReflector",
     "LineProblem",
     "Lint",
+    "LoopError",
     "Loss",
     "Map",
     "MapDifference",
@@ -227,6 +296,7 @@ __all__ = [
     "MapState",
     "Masked",
     "Measure",
+    "Memorized",
     "Memory",
     "MemoryBank",
     "MemoryCoreError",
@@ -242,11 +312,14 @@ __all__ = [
     "NearPairs",
     "Neighbour",
     "NewerStoreError",
+    "Observation",
     "Operation",
     "Outcome",
+    "OutcomeRecorded",
     "Part",
     "Place",
     "Plan",
+    "Planned",
     "PlannedOperation",
     "ProceduralDetail",
     "Projection",
@@ -260,13 +333,21 @@ __all__ = [
     "Reading",
     "RecordedHit",
     "RecordedRetrieval",
+    "Reflected",
+    "Reflection",
+    "ReflectionContext",
     "ReflectionError",
+    "ReflectionSummary",
+    "Reflector",
     "Refusal",
+    "RefusedDraft",
     "Restore",
     "Retrieval",
     "RetrievalSettings",
     "Revision",
     "RevisionNotFoundError",
+    "RuleReflector",
+    "Run",
     "SavedQuery",
     "ScoreParts",
     "Secret",
@@ -278,6 +359,7 @@ __all__ = [
     "StalePlanError",
     "Standing",
     "Step",
+    "Stepped",
     "StoreBusyError",
     "StoreCorruptError",
     "StoreError",
@@ -285,6 +367,10 @@ __all__ = [
     "StorePermissionError",
     "StrategicDetail",
     "Sweep",
+    "Task",
+    "TextWorldEnvironment",
+    "TokenUsage",
+    "ToolCount",
     "ToolDetail",
     "Trajectory",
     "TrajectorySummary",
@@ -295,6 +381,7 @@ __all__ = [
     "WhyNot",
     "audit",
     "build_demo",
+    "check_connection",
     "clusters",
     "compare",
     "contrast",
@@ -303,12 +390,15 @@ __all__ = [
     "duplicate_groups",
     "evaluate",
     "find_secrets",
+    "first_error",
     "home",
     "ideal",
     "ideal_order",
     "impact",
     "infer_domains",
     "injection",
+    "key_variable",
+    "language_model",
     "lint_text",
     "map_difference",
     "mask_secrets",
@@ -324,16 +414,23 @@ __all__ = [
     "plan_compression",
     "quality_curve",
     "rank_biased_overlap",
+    "read_episode",
+    "read_episodes",
+    "read_experiment",
     "read_files",
     "read_injection",
     "read_judgements",
     "read_memories",
     "read_trajectories",
+    "run_episode",
+    "sample_runs",
     "split",
     "standings",
     "sweep",
+    "tool_counts",
     "tune",
     "tunings",
+    "write_experiment",
     "write_jsonl",
     "write_memories",
     "write_qrels",

@@ -15,6 +15,7 @@ MemoryCoreError
 ├── EncodingDriftError          the bank was embedded by another model
 ├── UnreadableTrajectoryError   no format fits
 ├── ReflectionError             a reflector failed
+├── LoopError                   an agent or its environment failed
 ├── InterchangeError            an import or export failed
 └── MissingDependencyError      an optional package is not installed
 """
@@ -80,6 +81,10 @@ class UnreadableTrajectoryError(MemoryCoreError):
 
 class ReflectionError(MemoryCoreError):
     """A reflector failed; the trajectory is kept."""
+
+
+class LoopError(MemoryCoreError):
+    """An agent or its environment failed; the run so far is kept."""
 
 
 class InterchangeError(MemoryCoreError):

@@ -1,0 +1,1 @@
+"""Runs of agents -> lessons: by rules, or by a language model."""
