@@ -12,7 +12,8 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 
 def test_the_library_s_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it stands, in an empty folder; with the deterministic embedder, to be quick."""
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    _, _, section = README.read_text(encoding="utf-8").partition("## The library\n")
+    code = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[0]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WINNOW_MODEL", "hash")
     names: dict[str, object] = {}
