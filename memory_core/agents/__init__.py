@@ -1,0 +1,1 @@
+"""Agents on the bank; each answers to the protocol Agent of the loop."""
