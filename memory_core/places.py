@@ -31,3 +31,8 @@ def dashboard() -> Path:
 def data() -> Path:
     """The sources of the demo library and the sample trajectories."""
     return dashboard() / "data"
+
+
+def sample_runs() -> tuple[Path, ...]:
+    """Files with runs to try things on, by name; each in another format."""
+    return tuple(sorted(path for path in (data() / "trajectories").iterdir() if path.is_file()))

@@ -148,15 +148,16 @@ def _finished(trajectories: Iterable[Trajectory], found: Format, source: Source)
     return Reading(kept, found.name, tuple(source.warnings), masked)
 
 
-def read_files(files: Iterable[tuple[str, bytes]]) -> Reading:
+def read_files(files: Iterable[tuple[str, bytes]], *, format: str | None = None) -> Reading:
     """The runs in several files, by name and content; one that was split over them is one again.
 
-    Raises UnreadableTrajectoryError for the first that cannot be read, with its name.
+    `format` is for all of them. Raises UnreadableTrajectoryError for the first that cannot be
+    read, with its name.
     """
     readings = []
     for name, raw in files:
         try:
-            readings.append(read_trajectories(raw, name))
+            readings.append(read_trajectories(raw, name, format=format))
         except UnreadableTrajectoryError as error:
             raise UnreadableTrajectoryError(f"{name}: {error}") from error
     if not readings:

@@ -43,6 +43,11 @@ def current() -> MemoryBank | None:
     return bank
 
 
+def opened(path: Path) -> MemoryBank:
+    """A bank that is there, whichever is on the desk. Raises MemoryCoreError."""
+    return _opened(str(path), _identity(path))
+
+
 def current_path() -> Path:
     """Where the open bank lies, or would lie."""
     chosen = st.session_state.get(keys.BANK) or os.environ.get(BANK_VARIABLE)

@@ -77,7 +77,12 @@ def _none(desk: Desk, found: NearPairs, threshold: float) -> None:
     lower = [step / 100 for step in range(round(threshold * 100) - 1, 79, -1)]
     first = next((t for t in lower if found.counts(t).groups), None)
     if first is None:
-        st.markdown(f"No two of {count(len(desk.snapshot), 'memory', 'memories')} reach 0.80.")
+        size = len(desk.snapshot)
+        st.markdown(
+            f"No two of {size:,} memories reach 0.80."
+            if size > 1
+            else "One memory has no duplicate."
+        )
         return
     st.markdown(f"The most similar ones appear at {first:.2f}.")
     st.button(f"Look from {first:.2f}", on_click=_set_threshold, args=(first,), type="primary")

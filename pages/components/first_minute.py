@@ -34,6 +34,7 @@ def four_ways_in(desk: Desk) -> None:
                 "pages/compress.py", label="A guided tour of that", icon="🧭",
                 query_params={"tour": "1"},
             )  # fmt: skip
+            st.page_link("pages/reflect.py", label="Reflect on a sample run", icon="🪞")
             st.button("Got it", key="first-minute-over", type="tertiary", on_click=_hide)
 
 

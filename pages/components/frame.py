@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from memory_core import MemoryBank, MemoryCoreError, Revision, RevisionNotFoundError, Snapshot
-from pages.components import banks, keys
+from pages.components import banks, keys, news
 from pages.components.bank_menu import bank_menu
 from pages.components.navigation import ensure_frame
 from pages.components.text import count, md
@@ -98,6 +98,8 @@ def header(desk: Desk) -> None:
             color="orange" if over else "gray",
             help="Memories in the bank, and the size above which compression has something to do.",
         )
+        if not desk.is_past:
+            news.watch(desk.bank, desk.signature, int(desk.head.revision or 0), waiting)
     _show_notice()
     if desk.is_past:
         _past_banner(desk)

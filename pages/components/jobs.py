@@ -18,7 +18,7 @@ KEPT = 16
 """Jobs that are done and stay, with their results."""
 
 
-class _Stopped(Exception):
+class Stopped(Exception):
     """Raised in a job's thread at its next step."""
 
 
@@ -52,7 +52,7 @@ class Job:
     def _run(self) -> None:
         try:
             self.result = self.work(self._tell)
-        except _Stopped:
+        except Stopped:
             pass
         except MemoryCoreError as error:
             self.failure = str(error)
@@ -63,7 +63,7 @@ class Job:
 
     def _tell(self, doing: str, share: float) -> None:
         if self._stop.is_set():
-            raise _Stopped
+            raise Stopped
         self.doing, self.share = doing, min(max(share, 0.0), 1.0)
 
 

@@ -69,9 +69,21 @@ def section(desk: Desk, rows: Rows) -> None:
     )  # fmt: skip
     table_downloads(lambda: _frame(rows), "retrievals")
     if event.selection.rows:
+        st.query_params.pop(keys.RETRIEVAL, None)
         _one(desk, rows[event.selection.rows[0]])
+    elif named := st.query_params.get(keys.RETRIEVAL):
+        _named(desk, rows, named)
     if st.session_state.pop(keys.TO_QUERY, False):
         st.switch_page("pages/query.py", query_params={})
+
+
+def _named(desk: Desk, rows: Rows, retrieval_id: str) -> None:
+    """The row that a link has led to."""
+    found = [row for row in rows if row.id == retrieval_id]
+    if found:
+        _one(desk, found[0])
+    else:
+        st.warning(f"The address names retrieval “{md(retrieval_id, limit=40)}”, not among these.")
 
 
 def _frame(rows: Rows) -> Any:

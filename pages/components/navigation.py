@@ -19,6 +19,7 @@ def navigation() -> Any:
                 st.Page("pages/map.py", title="Map"),
             ],
             "Curate": [
+                st.Page("pages/reflect.py", title="Reflect"),
                 st.Page("pages/review.py", title="Review"),
                 st.Page("pages/clean.py", title="Clean"),
             ],
@@ -27,6 +28,7 @@ def navigation() -> Any:
                 st.Page("pages/quality.py", title="Quality"),
             ],
             "More": [
+                st.Page("pages/loop.py", title="Loop"),
                 st.Page("pages/history.py", title="History"),
                 st.Page("pages/ledger.py", title="Ledger"),
                 st.Page("pages/transfer.py", title="Transfer"),

@@ -15,9 +15,8 @@ from memory_core import (
     RetrievalSettings,
     Snapshot,
     Step,
-    Trajectory,
 )
-from pages.components import asking, selection
+from pages.components import asking, run_step, selection
 from pages.components.frame import Desk
 from pages.components.text import SYMBOLS, count, md, used
 
@@ -38,14 +37,15 @@ def runs(desk: Desk, proposal: Proposal) -> None:
 
 
 def _run(desk: Desk, item: Evidence) -> None:
-    trajectory = _trajectory(str(desk.bank.path), desk.signature, item.trajectory_id, desk.bank)
+    trajectory = run_step.kept_run(desk, item.trajectory_id)
     steps = f" · {_numbers(item)}" if item.steps else ""
     st.markdown(f"run {md(item.trajectory_id, limit=120)}{steps}")
     if trajectory is None:
         st.caption("The run itself is not kept in this bank.")
         return
     st.text(trajectory.task)
-    st.caption(_outcome(trajectory))
+    words = [count(len(trajectory.steps), "step"), *run_step.outcome(trajectory)]
+    st.caption(" · ".join(words))
     by_number = {step.number: step for step in trajectory.steps}
     for number in item.steps:
         if number in by_number:
@@ -58,49 +58,10 @@ def _numbers(item: Evidence) -> str:
     return ("step " if len(item.steps) == 1 else "steps ") + ", ".join(map(str, item.steps))
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _trajectory(
-    path: str, signature: tuple[int, ...], trajectory_id: str, _bank: MemoryBank
-) -> Trajectory | None:
-    return _bank.trajectory(trajectory_id)
-
-
-def _outcome(trajectory: Trajectory) -> str:
-    words = [count(len(trajectory.steps), "step")]
-    outcome = trajectory.outcome
-    if outcome.success is not None:
-        words.append("it succeeded" if outcome.success else "it failed")
-    if outcome.reward is not None:
-        words.append(f"reward {outcome.reward:g}")
-    if outcome.reason:
-        words.append(md(outcome.reason, limit=160))
-    return " · ".join(words)
-
-
 def _step(step: Step) -> None:
     tool = f" · {md(step.tool, limit=80)}" if step.tool else ""
     with st.expander(f"Step {step.number} · {step.role}{tool}", expanded=True):
-        for label, value in (
-            ("", step.text),
-            ("called with", step.arguments),
-            ("saw", step.observation),
-            ("failed with", step.error),
-        ):
-            if not value:
-                continue
-            if label:
-                st.caption(label)
-            _field(value, as_code=bool(label))
-
-
-def _field(value: str, *, as_code: bool) -> None:
-    shown = value if len(value) <= LONG else value[:LONG].rstrip() + "…"
-    if as_code:
-        st.code(shown, language=None, wrap_lines=True)
-    else:
-        st.text(shown)
-    if shown != value:
-        st.caption(f"{len(value):,} characters in all")
+        run_step.fields(step, long=LONG)
 
 
 # -- what is near ---------------------------------------------------------------------------------
@@ -109,6 +70,11 @@ def _field(value: str, *, as_code: bool) -> None:
 def neighbours(desk: Desk, proposal: Proposal, plan: Plan) -> None:
     """The five memories nearest to what is proposed, without those that it is about."""
     st.markdown("**Nearest memories**")
+    nearest_to(desk, proposal, plan)
+
+
+def nearest_to(desk: Desk, proposal: Proposal, plan: Plan, *, key: str = "") -> None:
+    """The same without a heading; `key` tells the lists of several proposals apart."""
     text, own = _subject(proposal, plan)
     if not text.strip():
         st.caption("There is no text to compare.")
@@ -128,7 +94,7 @@ def neighbours(desk: Desk, proposal: Proposal, plan: Plan) -> None:
     if not found:
         st.caption("There is no other memory yet.")
     for similarity, memory in found:
-        _neighbour(similarity, memory)
+        _neighbour(similarity, memory, key)
 
 
 def _subject(proposal: Proposal, plan: Plan) -> tuple[str, tuple[int, ...]]:
@@ -158,8 +124,8 @@ def _nearest(
     return near[:NEAREST]
 
 
-def _neighbour(similarity: float, memory: Memory) -> None:
-    with st.container(key=f"near-{memory.id}"):
+def _neighbour(similarity: float, memory: Memory, key: str) -> None:
+    with st.container(key=f"near-{key}{memory.id}"):
         said, button = st.columns([6, 1], gap="small")
         with said.container(gap=None):
             st.markdown(f"`{similarity:.2f}` {SYMBOLS[memory.kind]} {md(memory.text)}")
@@ -168,7 +134,7 @@ def _neighbour(similarity: float, memory: Memory) -> None:
                 f"{used(memory)} · memory {memory.id}"
             )
         if button.button(
-            "Open", key=f"browse-{memory.id}", type="tertiary", help="Opens it in Browse"
+            "Open", key=f"browse-{key}{memory.id}", type="tertiary", help="Opens it in Browse"
         ):
             selection.open_memory(memory.id)
             st.switch_page("pages/browse.py", query_params={"memory": str(memory.id)})

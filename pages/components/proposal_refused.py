@@ -9,10 +9,10 @@ from pages.components import diff
 from pages.components.text import md
 
 
-def show(refusal: Refusal) -> None:
-    """The reason first, then what was asked for, in full."""
+def show(refusal: Refusal, *, key: str = "") -> None:
+    """The reason first, then what was asked for, in full; `key` tells several plans apart."""
     st.warning(f"**Refused as it stands.** {md(refusal.reason)}", icon="✋")
-    with st.container(border=True, key=f"asked-{refusal.index}", gap="small"):
+    with st.container(border=True, key=f"asked-{key}{refusal.index}", gap="small"):
         _asked(refusal)
         for conflict in refusal.conflicts:
             _versions(conflict.memory_id, conflict.seen, conflict.current)

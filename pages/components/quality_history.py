@@ -126,7 +126,8 @@ def _figure(found: dict[int, Quality], name: str, measure: Any) -> Any:
     figure.add_scatter(
         x=numbers + numbers[::-1],
         y=[one.high for one in means] + [one.low for one in means][::-1],
-        fill="toself", fillcolor=BAND, line={"width": 0}, name="interval (95 %)", hoverinfo="skip",
+        fill="toself", mode="lines", fillcolor=BAND, line={"width": 0}, name="interval (95 %)",
+        hoverinfo="skip",
     )  # fmt: skip
     figure.add_scatter(
         x=numbers, y=[one.mean for one in means], name="mean", mode="lines+markers",

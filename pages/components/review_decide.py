@@ -20,7 +20,8 @@ def in_haste() -> bool:
     """Whether a key came too soon after another, or after a proposal came into sight."""
     last = st.session_state.get(keys.PACE, (None, 0.0))
     now = time.monotonic()
-    st.session_state[keys.PACE] = (last[0], now)
+    # Drawn anew, it comes into sight anew: keys that waited while a slow page ran are in haste.
+    st.session_state[keys.PACE] = (None, now)
     return bool(now - last[1] < CALM)
 
 

@@ -15,6 +15,7 @@ from pages.components import (
     review_decide,
     review_edit,
     review_group,
+    review_reasons,
 )
 from pages.components.detail import kind_detail
 from pages.components.fields import fields
@@ -30,8 +31,6 @@ from pages.components.review_queue import (
 )
 from pages.components.text import count, md
 
-REASONS = ("Too generic", "Already known", "Wrong", "Not worth a place")
-"""What proposals are most often rejected for; each has a digit for its key."""
 MARKS = {
     "add": plan_view.ADDED,
     "modify": plan_view.CHANGED,
@@ -161,32 +160,7 @@ def _decision(desk: Desk, found: Queue, proposal: Proposal, plan: Plan) -> None:
                 help="See all that was proposed with this one, and accept it as one revision.",
             )
     if mode == "reject" and found.state != REJECTED:
-        _reasons(desk, proposal, following)  # fmt: skip
-
-
-def _reasons(desk: Desk, proposal: Proposal, following: int | None) -> None:
-    with st.container(border=True, key="reject-reasons"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**Reject because**")
-            for digit, reason in enumerate(REASONS, start=1):
-                st.button(
-                    reason, key=f"reject-{digit}", shortcut=str(digit),
-                    on_click=review_decide.reject, args=(desk, [proposal.id], reason, following),
-                )  # fmt: skip
-            st.button(
-                "No reason", key="reject-0", shortcut="0",
-                on_click=review_decide.reject, args=(desk, [proposal.id], "", following),
-            )  # fmt: skip
-            st.button("Leave it", key="reject-leave", type="tertiary", shortcut="Escape",
-                      on_click=review_decide.leave)  # fmt: skip
-        key = f"reject-reason-{proposal.id}"
-        form = st.form(f"reject-form-{proposal.id}", border=False)
-        with form, st.container(horizontal=True, vertical_alignment="bottom"):
-            st.text_input("Or in your own words", key=key, width=560)
-            st.form_submit_button(
-                "Reject with this reason", on_click=review_decide.reject_typed,
-                args=(desk, [proposal.id], key, following),
-            )  # fmt: skip
+        review_reasons.reasons(desk, proposal, following)
 
 
 def sentence(desk: Desk, proposal: Proposal) -> str:
@@ -237,10 +211,10 @@ def _change(desk: Desk, plan: Plan) -> None:
         proposal_refused.show(refusal)
     for number, entry in enumerate(plan_view.entries(plan)):
         with st.container(border=True, key=f"change-{number}", gap="small"):
-            _entry(replace(entry, rationale=""))  # which stands above
+            show_entry(replace(entry, rationale=""))  # which stands above
 
 
-def _entry(entry: plan_view.Entry) -> None:
+def show_entry(entry: plan_view.Entry) -> None:
     """One memory before and after; what is new is shown with its whole detail."""
     if entry.after is None or entry.before is not None or not is_long(entry.after):
         plan_view.show_entry(entry)

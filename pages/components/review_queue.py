@@ -206,6 +206,7 @@ def nothing(found: Queue, filtered: str) -> None:
     else:
         st.subheader("Nothing waits for review")
         st.markdown(NOTHING_YET if not found.everything else f"All is decided. {AGAIN}")
+    st.page_link("pages/reflect.py", label="Draw lessons from a run in Reflect", icon="🪞")
     st.page_link("pages/clean.py", label="Look for duplicates in Clean", icon="🧹")
 
 

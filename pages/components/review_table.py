@@ -9,7 +9,7 @@ import streamlit as st
 from pages.components import review_decide, review_group
 from pages.components.export import table_downloads
 from pages.components.frame import Desk
-from pages.components.review_one import MARKS, REASONS
+from pages.components.review_one import MARKS
 from pages.components.review_queue import (
     ACCEPTED,
     REJECTED,
@@ -20,6 +20,7 @@ from pages.components.review_queue import (
     go_to,
     text_of,
 )
+from pages.components.review_reasons import REASONS
 from pages.components.text import count
 
 VIEW = "review_view"

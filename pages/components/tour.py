@@ -54,9 +54,9 @@ def _compare(desk: Desk, name: str, preview: Preview | None, made: dict[str, Pre
     size, capacity = len(desk.snapshot), desk.capacity
     worst = max(made, key=lambda n: len(made[n].impact.comparison.losing), default="")
     st.markdown(
-        f"This bank holds {size} lessons and was meant to hold {capacity}. The table below shows "
-        "what each published strategy would keep, and what that does to the bank's saved test "
-        "queries, *before* anything is done. "
+        f"This bank holds {count(size, 'lesson')} and was meant to hold {capacity}. The table "
+        "below shows what each published strategy would keep, and what that does to the bank's "
+        "saved test queries, *before* anything is done. "
         + (
             f"Here **{worst}** hurts the most queries. Under the table every query that loses a "
             "lesson is named, with what takes its place."
