@@ -18,6 +18,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from memory_core.bank import MemoryBank
 from memory_core.confidence import after_outcome
+from memory_core.counting import count_of
 from memory_core.embedding import Embedder
 from memory_core.operations import Add, Adjust, Batch, Delete, Merge, Modify, Operation
 from memory_core.places import data, demo_bank
@@ -126,7 +127,7 @@ class _Replay:
         born = [m for m in self.sources.memories if m["epoch"] == number]
         drawn = [m for m in born if not m.get("merges") and m.get("by", "agent") == "agent"]
         typed = [m for m in born if not m.get("merges") and m.get("by") == "mara"]
-        reason = f"Session {number}: {len(drawn)} lessons" if drawn else f"Session {number}"
+        reason = f"Session {number}" + (f": {count_of(len(drawn), 'lesson')}" if drawn else "")
         self.add(drawn, reason, "reflection", starts_epoch=True)
         if typed:
             self.add(typed, "Written by hand while reading the runs", "edit", actor="mara")
@@ -298,15 +299,19 @@ def build_demo(
     path: Path | None = None,
     *,
     embedder: Embedder | None = None,
+    sources: Sources | None = None,
     progress: Progress = lambda doing, fraction: None,
 ) -> Path:
-    """Build the demo bank, whole or not at all, in the place of one that is there; its path."""
+    """Build the demo bank, whole or not at all, in the place of one that is there; its path.
+
+    `sources` are those of `data/demo`, if no others are given.
+    """
     path = demo_bank() if path is None else path
     path.parent.mkdir(parents=True, exist_ok=True)
     building = path.with_name(f"building-{path.name}")
     _discard(building)
     calendar = _Calendar()
-    sources = _with_ends(Sources.read(data() / "demo"))
+    sources = _with_ends(Sources.read(data() / "demo") if sources is None else sources)
     progress("Loading the embedding model", 0.0)
     bank = MemoryBank.open(building, embedder=embedder, actor="agent", clock=calendar)
     bank.configure(name="Demo library", capacity=CAPACITY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,11 +16,25 @@ from memory_core import (
     ImportReading,
     InterchangeError,
     MemoryBank,
+    MemoryExport,
     Plan,
     read_memories,
     write_memories,
 )
-from memory_core.command_line import Bank, Json, app, open_bank, print_json, show_progress
+from memory_core.command_line import (
+    FINDINGS,
+    SEVERAL,
+    Bank,
+    Json,
+    app,
+    note,
+    open_bank,
+    print_json,
+    say,
+    show_progress,
+    write_out,
+)
+from memory_core.counting import count_of
 
 SHOWN = 20
 """Refusals that are printed; `--json` has them all."""
@@ -64,7 +77,10 @@ def import_memories(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Take in a file of memories as one revision, with what is refused and why."""
+    """Take in a file of memories, as one revision.
+
+    What is refused is told, and the exit code is 3 when something was.
+    """
     choices = ImportChoices(long_texts=long_texts, kind=kind, domain=domain)  # type: ignore[arg-type]
     opened, reading = open_bank(bank), _read(file, format)
     given = None if state is None else _read(state, None)
@@ -78,9 +94,12 @@ def import_memories(
     done = {} if dry_run else _carry_out(opened, draft, plan, propose=propose)
     if as_json:
         print_json(_as_json(reading, draft, plan) | done)
-        return
-    _print(reading, draft, plan)
-    print(_ending(done, dry_run))
+    else:
+        _print(reading, draft, plan)
+        say(_ending(done, dry_run))
+    mended = max(done.get("proposed", 0) - len(plan.accepted), 0)
+    if len(_refusals(draft, plan)) > mended:
+        raise typer.Exit(FINDINGS)
 
 
 def _carry_out(
@@ -98,7 +117,7 @@ def _ending(done: dict[str, Any], dry_run: bool) -> str:
         number = done["revision"]
         return f"Revision {number}. `winnow undo {number}` takes it back."
     if "proposed" in done:
-        return f"{done['proposed']:,} proposals wait in Review."
+        return f"{count_of(done['proposed'], 'proposal')} in Review."
     return "Nothing was written." + ("" if dry_run else " Nothing in the file can be taken in.")
 
 
@@ -117,24 +136,25 @@ def _refusals(draft: ImportDraft, plan: Plan) -> list[tuple[str, str]]:
 def _print(reading: ImportReading, draft: ImportDraft, plan: Plan) -> None:
     kinds = Counter(type(planned.operation).__name__.lower() for planned in plan.accepted)
     told = ", ".join(f"{count:,} to {name}" for name, count in kinds.items()) or "nothing to take"
-    print(f"Read as {reading.title}: {told}.")
+    say(f"Read as {reading.title}: {told}.")
     for warning in reading.warnings:
-        print(f"  note: {warning}")
+        say(f"  note: {warning}")
     accepted = {planned.index for planned in plan.accepted}
     if cut := len(accepted & set(draft.cut)):
-        print(f"  {cut:,} texts are cut at the end of a sentence; the whole stays in the note.")
+        are = f"{count_of(cut, 'text')} {'is' if cut == 1 else 'are'}"
+        say(f"  {are} cut at the end of a sentence; the whole stays in the note.")
     if reading.lost:
-        print("  lost: " + ", ".join(f"{name} ({n:,})" for name, n in reading.lost.items()))
+        say("  lost: " + ", ".join(f"{name} ({n:,})" for name, n in reading.lost.items()))
     refusals = _refusals(draft, plan)
     if refusals:
-        print(f"  refused: {len(refusals):,}")
+        say(f"  refused: {len(refusals):,}")
     for where, reason in refusals[:SHOWN]:
-        print(f"    {where}: {reason}")
+        say(f"    {where}: {reason}")
     if len(refusals) > SHOWN:
-        print(f"    … and {len(refusals) - SHOWN:,} more; --json has them all")
+        say(f"    … and {len(refusals) - SHOWN:,} more; --json has them all")
     doubts = Counter(lint.rule for lint in plan.lints)
     if doubts:
-        print("  doubts: " + ", ".join(f"{rule} ({n:,})" for rule, n in doubts.most_common()))
+        say("  doubts: " + ", ".join(f"{rule} ({n:,})" for rule, n in doubts.most_common()))
 
 
 def _as_json(reading: ImportReading, draft: ImportDraft, plan: Plan) -> dict[str, Any]:
@@ -166,13 +186,18 @@ def export_memories(
         str, typer.Option("--format", help=f"One of: {_FORMATS}; some can be imported only.")
     ] = "winnow",
     revision: Annotated[int | None, typer.Option(help="Else the latest.")] = None,
-    kind: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
-    domain: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(help=SEVERAL)] = None,
+    domain: Annotated[list[str] | None, typer.Option(help=SEVERAL)] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A file; else it goes to the output.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Write memories as a file of some format; what it cannot hold goes to the error output."""
+    """Write memories as a file of some format.
+
+    What the format cannot hold is told on the error output. With --json the file stands in the
+    document as `content`, unless it is written by --output.
+    """
     snapshot = open_bank(bank).snapshot(revision)
     chosen = [
         memory
@@ -181,14 +206,28 @@ def export_memories(
         and (not domain or memory.domain in {name.strip().lower() for name in domain})
     ]
     export = write_memories(chosen, format)
-    if output is None:
-        sys.stdout.buffer.write(export.content)
-        sys.stdout.buffer.flush()
-    else:
+    if output is not None:
         _write(output, export.content)
-        print(f"{len(chosen):,} memories are in {output}.", file=sys.stderr)
+    if as_json:
+        print_json(_export_as_json(export, len(chosen), output))
+        return
+    if output is None:
+        write_out(export.content)
+    else:
+        note(f"{count_of(len(chosen), 'memory')} in {output}.")
     for phrase in export.lost:
-        print(f"winnow: the file does not hold {phrase}", file=sys.stderr)
+        note(f"winnow: the file does not hold {phrase}")
+
+
+def _export_as_json(export: MemoryExport, count: int, output: Path | None) -> dict[str, Any]:
+    try:
+        content = export.content.decode() if output is None else None
+    except UnicodeDecodeError as error:
+        raise InterchangeError(
+            f"{export.format} is not text, and does not fit into JSON: write it by --output."
+        ) from error
+    return {"format": export.format, "memories": count, "lost": export.lost,
+            "output": output, "content": content}  # fmt: skip
 
 
 def _write(output: Path, content: bytes) -> None:

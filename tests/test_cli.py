@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memory_core import Add, Batch, Delete, HashEmbedder, MemoryBank
-
-Winnow = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def winnow(tmp_path: Path) -> Winnow:
-    """Runs the command in a process of its own, with a home of its own."""
-
-    def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "memory_core.cli", *words],
-            env={
-                **os.environ, "WINNOW_HOME": str(tmp_path / "home"), "WINNOW_MODEL": "hash",
-                **environment,
-            },
-            capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
-
-    return call
+from tests.commands import Winnow
+from tests.conftest import Filled
 
 
 @pytest.fixture
-def lessons(bank: MemoryBank) -> MemoryBank:
+def lessons(filled: Filled) -> MemoryBank:
+    return filled(_lessons)
+
+
+def _lessons(bank: MemoryBank) -> None:
     bank.commit(bank.plan(Batch([
         Add("Rebase with --onto to move a branch.", "tool", "git"),
         Add("Count the rows before and after a join.", "procedural", "data"),
     ], "two lessons")))  # fmt: skip
-    return bank
 
 
 def test_retrieve_prints_what_an_agent_would_get(winnow: Winnow, lessons: MemoryBank) -> None:
@@ -97,5 +79,5 @@ def test_reembed_is_the_way_out_of_another_model(winnow: Winnow, tmp_path: Path)
     refused = winnow("history", "--bank", str(path))
     assert refused.returncode == 1
     assert "winnow reembed" in refused.stderr
-    assert "1 texts were embedded" in winnow("reembed", "--bank", str(path)).stdout
+    assert "1 text was embedded" in winnow("reembed", "--bank", str(path)).stdout
     assert winnow("history", "--bank", str(path)).returncode == 0

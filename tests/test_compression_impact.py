@@ -139,8 +139,8 @@ def test_the_sentence_counts_what_is_lost():
     query = SavedQuery(1, "task 1", (), {first: 3})
     found = impact(before, before.edit(removed=[first]), [query], vectors)
     assert found.sentence.startswith(
-        "Drops 1 of 30; 1 of 1 saved queries lose a relevant lesson from their first 5, 1 their "
-        "best one, 1 their only one; recall@5 goes from 1.00 to 0.00"
+        "Drops 1 of 30; 1 of 1 saved query loses a relevant lesson from its first 5, 1 its "
+        "best one, 1 its only one; recall@5 goes from 1.00 to 0.00"
     )
     assert impact(before, before).sentence == "Drops nothing of 30."
     assert "all" not in impact(before, Snapshot.empty(32)).sentence

@@ -87,14 +87,27 @@ def test_queries_proposals_and_retrievals_are_there(demo: MemoryBank) -> None:
     assert len(list((data() / "trajectories").iterdir())) == 8
 
 
-def test_the_same_sources_give_the_same_bank(demo: MemoryBank, tmp_path: Path) -> None:
-    again = MemoryBank.open(
-        build_demo(tmp_path / "again.duckdb", embedder=HashEmbedder()), embedder=HashEmbedder()
+def test_the_same_sources_give_the_same_bank(tmp_path: Path) -> None:
+    """Of one domain, which has of everything something."""
+    whole = Sources.read(data() / "demo")
+    parts = (
+        tuple(row for row in rows if row["file"] == "shell-and-git")
+        for rows in (whole.memories, whole.queries, whole.proposals, whole.retrievals)
     )
-    assert again.snapshot().memories == demo.snapshot().memories
-    assert again.revisions() == demo.revisions()
-    assert again.queries() == demo.queries()
-    assert again.retrievals() == demo.retrievals()
+    sources = Sources(*parts)
+    one, other = (
+        MemoryBank.open(
+            build_demo(tmp_path / name, embedder=HashEmbedder(), sources=sources),
+            embedder=HashEmbedder(),
+        )
+        for name in ("one.duckdb", "other.duckdb")
+    )
+    assert len(one.snapshot()) > 20
+    assert one.snapshot().memories == other.snapshot().memories
+    assert one.revisions() == other.revisions()
+    assert one.queries() == other.queries() != ()
+    assert one.retrievals() == other.retrievals() != ()
+    assert [p.operation for p in one.proposals()] == [p.operation for p in other.proposals()] != []
 
 
 def test_the_audit_finds_what_was_planted(demo: MemoryBank) -> None:

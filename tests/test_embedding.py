@@ -121,17 +121,20 @@ def minilm() -> MiniLMEmbedder:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(900)  # 2,758 texts through the model, on whatever else the machine does
 def test_the_model_is_as_good_as_published_on_the_sts_benchmark(
     datasets: Path, minilm: MiniLMEmbedder
 ):
-    """Spearman between cosines and human scores: 0.8203 in the model's own evaluation."""
+    """Spearman between cosines and human scores, of every fourth pair: 0.825 by these weights.
+
+    The model's own evaluation has 0.8203 for all 1,379 pairs, and so do we; that takes a minute.
+    """
     file = datasets / "retrieval/stsbenchmark/sts-test.csv"
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     assert len(rows) == 1379
+    rows = rows[::4]
     first, second = (embed_by(minilm, [row[place] for row in rows]) for place in (5, 6))
-    assert spearman((first * second).sum(axis=1), [float(row[4]) for row in rows]) >= 0.820
+    assert spearman((first * second).sum(axis=1), [float(row[4]) for row in rows]) >= 0.824
 
 
 @pytest.mark.long

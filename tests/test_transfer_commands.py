@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memory_core import Add, Batch, MemoryBank, read_memories, write_memories
 from tests import foreign_files
-
-Winnow = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def winnow(tmp_path: Path, bank: MemoryBank) -> Winnow:
-    """Runs the command on the bank, in a process of its own."""
-
-    def call(*words: object) -> subprocess.CompletedProcess[str]:
-        settings = {"WINNOW_HOME": str(tmp_path / "home"), "WINNOW_MODEL": "hash",
-                    "WINNOW_BANK": str(bank.path)}  # fmt: skip
-        return subprocess.run(
-            [sys.executable, "-m", "memory_core.cli", *map(str, words)],
-            env={**os.environ, **settings}, capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
-
-    return call
+from tests.commands import Winnow
 
 
 @pytest.fixture
@@ -81,7 +61,7 @@ def test_operations_find_their_lessons_by_a_state(
 def test_what_is_proposed_waits_with_what_is_only_too_long(
     winnow: Winnow, bank: MemoryBank, state: Path
 ) -> None:
-    assert "3 proposals wait" in winnow("import", state, "--propose").stdout
+    assert "3 proposals in Review" in winnow("import", state, "--propose").stdout
     waiting = bank.proposals()
     assert [proposal.source for proposal in waiting] == ["import"] * 3
     assert len(bank.refused_proposals()) == 1

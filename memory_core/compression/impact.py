@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_core.comparison import Comparison, compare, successors
+from memory_core.counting import count_of
 from memory_core.evaluation import Vectors, asking, task_vector
 from memory_core.ledger_records import SavedQuery
 from memory_core.neighbours import blocks, nearest_among, nearest_similarity
@@ -102,10 +103,11 @@ class Impact:
         asked = self.comparison
         if asked.queries:
             k, best = asked.before.k, sum(query.loses_best for query in asked.queries)
+            lose, its = ("loses", "its") if len(asked.queries) == 1 else ("lose", "their")
             parts += [
-                f"{len(asked.losing) or 'none'} of {len(asked.queries)} saved queries lose a "
-                f"relevant lesson from their first {k}, {best or 'none'} their best one, "
-                f"{len(asked.losing_only) or 'none'} their only one",
+                f"{len(asked.losing) or 'none'} of {count_of(len(asked.queries), 'saved query')} "
+                f"{lose} a relevant lesson from {its} first {k}, {best or 'none'} {its} best one, "
+                f"{len(asked.losing_only) or 'none'} {its} only one",
             ]
         if asked.before.queries:
             was, now = asked.before.recall.mean, asked.after.recall.mean

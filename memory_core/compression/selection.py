@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_core.counting import count_of
 from memory_core.settings import CompressionSettings, SettingsError
 from memory_core.snapshot import Snapshot
 
@@ -50,8 +51,9 @@ def excess(snapshot: Snapshot, settings: CompressionSettings) -> int:
     pinned = int(np.count_nonzero(snapshot.columns.pinned))
     if pinned > settings.capacity:
         raise SettingsError(
-            f"`capacity` is {settings.capacity}, but {pinned} memories are pinned and always stay. "
-            f"Raise it to {pinned} or more, or unpin some."
+            f"`capacity` is {settings.capacity}, but {count_of(pinned, 'memory')} "
+            f"{'is' if pinned == 1 else 'are'} pinned and always stay. Raise it to {pinned} or "
+            "more, or unpin some."
         )
     return max(len(snapshot) - settings.capacity, 0)
 
@@ -64,7 +66,8 @@ def keep_all_but(snapshot: Snapshot, rows: NDArray[np.int64]) -> NDArray[np.bool
 
 
 def nothing_to_do(snapshot: Snapshot, settings: CompressionSettings) -> tuple[str, ...]:
-    return (f"Nothing to do: {len(snapshot)} memories, and a capacity of {settings.capacity}.",)
+    size = count_of(len(snapshot), "memory")
+    return (f"Nothing to do: {size}, and a capacity of {settings.capacity}.",)
 
 
 def heedless(strategy: str, kept: NDArray[np.bool_], settings: CompressionSettings) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from memory_core import Add, Batch, MemoryBank, ToolDetail
+from memory_core import Add, Batch, HashEmbedder, MemoryBank, ToolDetail
 from tests.browser.conftest import Serve, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -22,13 +22,23 @@ LESSONS = (
 TASK = "my commit has disappeared after a hard reset"
 
 
-@pytest.fixture
-def real_bank(tmp_path: Path) -> MemoryBank:
-    bank = MemoryBank.open(tmp_path / "lessons.duckdb", actor="tester")
+def filled(bank: MemoryBank) -> MemoryBank:
     operations = [Add(text, "tool", domain, ToolDetail("tool")) for text, domain in LESSONS]
     bank.commit(bank.plan(Batch(operations, "first lessons")))
     bank.save_query(TASK)
     return bank
+
+
+@pytest.fixture
+def real_bank(tmp_path: Path) -> MemoryBank:
+    """Embedded by the model that a person has."""
+    return filled(MemoryBank.open(tmp_path / "lessons.duckdb", actor="tester"))
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> MemoryBank:
+    path = tmp_path / "lessons.duckdb"
+    return filled(MemoryBank.open(path, embedder=HashEmbedder(), actor="tester"))
 
 
 def test_open_filter_and_query_give_what_the_library_gives(
@@ -63,8 +73,8 @@ def test_open_filter_and_query_give_what_the_library_gives(
     expect(page.locator(".st-key-hit-1")).to_contain_text(first.memory.text, timeout=60_000)
 
 
-def test_pin_then_undo_from_the_bar(page: Page, serve: Serve, real_bank: MemoryBank) -> None:
-    page.goto(serve(WINNOW_BANK=str(real_bank.path)))
+def test_pin_then_undo_from_the_bar(page: Page, serve: Serve, library: MemoryBank) -> None:
+    page.goto(serve(WINNOW_BANK=str(library.path), WINNOW_MODEL="hash"))
     settled(page)
     table = page.locator("[data-testid=stDataFrame]").first
     box = table.bounding_box()
@@ -72,20 +82,20 @@ def test_pin_then_undo_from_the_bar(page: Page, serve: Serve, real_bank: MemoryB
     page.mouse.click(box["x"] + 18, box["y"] + 50)  # the tick box of the first row
     page.get_by_role("button", name="Pin 1", exact=True).click()
     expect(page.get_by_role("dialog")).to_contain_text("1 changed")  # the plan comes first
-    assert not real_bank.snapshot().by_id(1).pinned
+    assert not library.snapshot().by_id(1).pinned
     page.get_by_role("dialog").get_by_role("button", name="Pin 1 memory").click()
     expect(page.get_by_text("Pinned 1 memory")).to_be_visible()
-    assert real_bank.snapshot().by_id(1).pinned
+    assert library.snapshot().by_id(1).pinned
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_text("Took revision 2 back")).to_be_visible()
-    assert not real_bank.snapshot().by_id(1).pinned
-    assert real_bank.snapshot().memories == real_bank.snapshot(1).memories
+    assert not library.snapshot().by_id(1).pinned
+    assert library.snapshot().memories == library.snapshot(1).memories
 
 
 def test_a_past_revision_is_read_only_and_the_way_back_is_there(
-    page: Page, serve: Serve, real_bank: MemoryBank
+    page: Page, serve: Serve, library: MemoryBank
 ) -> None:
-    address = serve(WINNOW_BANK=str(real_bank.path))
+    address = serve(WINNOW_BANK=str(library.path), WINNOW_MODEL="hash")
     page.goto(f"{address}/?revision=0")
     settled(page)
     expect(page.get_by_text("Read-only")).to_be_visible()

@@ -28,7 +28,7 @@ def library(tmp_path: Path) -> MemoryBank:
 
 
 def test_preview_pin_commit_and_undo(page: Page, serve: Serve, library: MemoryBank) -> None:
-    address = serve(WINNOW_BANK=str(library.path), WINNOW_MODEL="hash")
+    address = serve(WINNOW_BANK=str(library.path), WINNOW_MODEL="hash", fresh=True)
     page.goto(f"{address}/compress")  # the very first visit of this server, and not to its start
     settled(page)
     expect(page.get_by_text("Revision 1", exact=True)).to_be_visible()

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from memory_core import Add, Batch, Evidence, HashEmbedder, MemoryBank, Provenance, ToolDetail
 from tests.browser.conftest import Serve, settled
@@ -40,15 +40,16 @@ def seen(element: Locator) -> str:
 def test_every_kind_of_widget_shows_a_text_as_it_is(page: Page, serve: Serve) -> None:
     address = serve("tests/browser/gallery.py")
     asked = outside_requests(page, address)
+    page.goto(address)
+    page.get_by_text("gallery complete").wait_for()
+    expect(page.locator("[data-testid=stCode]").last).to_contain_text("quotes")  # it comes late
+    settled(page)
     for number, text in enumerate(TEXTS):
-        page.goto(f"{address}/?text={number}")
-        page.get_by_text("gallery complete").wait_for()
-        settled(page)
         expected = " ".join(text.split())
-        places = page.locator("[class*='st-key-place-']").all()
+        places = page.locator(f"[class*='st-key-place-{number}-']").all()
         assert len(places) > 20
         for place in places:
-            name = (place.get_attribute("class") or "").split("st-key-place-")[1].split()[0]
+            name = (place.get_attribute("class") or "").split(f"place-{number}-")[1].split()[0]
             assert place.locator(RENDERED).count() == 0, f"{name} rendered {text!r}"
             if name == "dataframe":  # drawn on a canvas; its cells are text by nature
                 continue
@@ -101,7 +102,7 @@ def test_no_page_renders_a_text_or_asks_outside_for_it(
             assert " ".join(text.split()) in shown, f"{path} does not show {text!r}"
 
     check("?view=Read", *TEXTS)
-    for memory_id, text in enumerate(TEXTS, start=1):
+    for memory_id, text in list(enumerate(TEXTS, start=1))[::4]:  # each shows eight of them
         domain, tool = TEXTS[memory_id - 2].lower(), TEXTS[memory_id - 3]
         check(f"?memory={memory_id}", text, domain, tool)
     check("?revision=0")

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from memory_core import MemoryBank
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_scanned_once() -> Iterator[None]:
+    """Each run of AppTest reads the metadata of all installed packages, in search of components.
+
+    That took a quarter of the time of the tests of pages; what is installed does not change.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        scan = functools.cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +54,11 @@ def open_app(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTe
         if bank is not None:
             path = bank if isinstance(bank, Path) else Path(os.fspath(bank.path))
             monkeypatch.setenv("WINNOW_BANK", str(path))
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         for name, value in address.items():
             app.query_params[name] = value
-        app.run()
-        return app.switch_page(f"pages/{page}.py").run() if page else app
+        if page:
+            app.switch_page(f"pages/{page}.py")
+        return app.run()
 
     return start

@@ -17,13 +17,18 @@ from memory_core import (
     ToolDetail,
     nearest,
 )
+from tests.conftest import Filled
 from tests.pages.test_frame import everything
 
 Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     bank.commit(bank.plan(Batch([
         Add("Move a branch with git rebase --onto.", "tool", "git",
             ToolDetail("git rebase", "git rebase --onto NEW OLD"), tags=("history",), pinned=True),
@@ -35,7 +40,6 @@ def library(bank: MemoryBank) -> MemoryBank:
             confidence=0.9, usage_count=8, success_count=6),
     ], "a small library")))  # fmt: skip
     bank.commit(bank.plan(Batch([Modify(2, text="Find a lost commit with git reflog first.")])))
-    return bank
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,19 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from memory_core import Add, Batch, CompressionSettings, MemoryBank, Modify, impact
+from tests.conftest import Filled
 from tests.pages.test_frame import everything
 
 Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
     """Twenty lessons over a capacity of twelve; a query whose only relevant lesson is weak."""
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     words = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
     operations = [
         Add(f"{word} lesson {i} about {word} and {i}", "tool", word, confidence=0.3 + 0.03 * i)
@@ -27,7 +32,6 @@ def library(bank: MemoryBank) -> MemoryBank:
     bank.configure(capacity=12)
     bank.save_query("alpha lesson 0 about alpha", judgements={1: 3})
     bank.save_query("kappa lesson 19 about kappa", judgements={20: 3, 10: 1})
-    return bank
 
 
 def plan_of(bank: MemoryBank, strategy: str = "hybrid", pin: tuple[int, ...] = ()):  # type: ignore[no-untyped-def]

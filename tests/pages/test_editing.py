@@ -21,6 +21,7 @@ from memory_core import (
     StrategicDetail,
     ToolDetail,
 )
+from tests.conftest import Filled
 from tests.hostile import TEXTS
 from tests.pages.test_frame import everything
 
@@ -28,7 +29,11 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     bank.commit(bank.plan(Batch([
         Add("Move a branch with git rebase --onto main.", "tool", "git",
             ToolDetail("git rebase", "git rebase --onto NEW OLD"), tags=("history",)),
@@ -40,7 +45,6 @@ def library(bank: MemoryBank) -> MemoryBank:
             confidence=0.9, usage_count=8, success_count=6),
         Add("Number 5 has a rare twin in domain data.", "procedural", "data"),
     ], "a small library")))  # fmt: skip
-    return bank
 
 
 @pytest.fixture

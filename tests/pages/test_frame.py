@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from memory_core import Add, Batch, Delete, HashEmbedder, MemoryBank
+from tests.conftest import Filled
 
 Open = Callable[..., AppTest]
 PAGES = ["", "query"]
@@ -36,13 +37,16 @@ def everything(app: AppTest) -> str:
 
 
 @pytest.fixture
-def lessons(bank: MemoryBank) -> MemoryBank:
+def lessons(filled: Filled) -> MemoryBank:
+    return filled(_lessons)
+
+
+def _lessons(bank: MemoryBank) -> None:
     bank.commit(bank.plan(Batch([
         Add("Rebase with --onto to move a branch.", "tool", "git"),
         Add("Split the question at its unnamed entity.", "strategic", "research"),
         Add("Count the rows before and after a join.", "procedural", "data", tags=("sql",)),
     ], "three lessons")))  # fmt: skip
-    return bank
 
 
 def test_the_status_line_tells_the_bank_and_the_revision(
@@ -106,7 +110,7 @@ def test_the_first_page_paints_before_anything_heavy_is_imported(
     script = (
         "import sys\n"
         "from streamlit.testing.v1 import AppTest\n"
-        "app = AppTest.from_file('app.py', default_timeout=60).run()\n"
+        "app = AppTest.from_file('app.py', default_timeout=120).run()\n"
         "assert not app.exception and '3 of 3' in app.caption[1].value + app.caption[0].value\n"
         "heavy = 'torch transformers sentence_transformers sklearn umap bm25s'.split()\n"
         "print([name for name in heavy if name in sys.modules])\n"

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from memory_core import Add, Batch, Delete, HashEmbedder, MemoryBank, Merge, Modify, ToolDetail
+from tests.conftest import Filled
 from tests.hostile import TEXTS
 from tests.pages.test_frame import everything
 
@@ -15,9 +16,12 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def lived(bank: MemoryBank) -> MemoryBank:
+def lived(filled: Filled) -> MemoryBank:
     """Five revisions by two people."""
+    return filled(_lived)
 
+
+def _lived(bank: MemoryBank) -> None:
     def commit(by: MemoryBank, reason: str, *operations: object, kind: str = "edit") -> None:
         by.commit(by.plan(Batch(operations, reason, kind=kind)))  # type: ignore[arg-type]
 
@@ -32,7 +36,6 @@ def lived(bank: MemoryBank) -> MemoryBank:
     bank.record_outcome(found, improved=True, applied=[2])
     commit(ann, "one of two", Merge((1, 2), "Move branches and find commits with git."))
     commit(bank, "not ours", Delete(3), Add("Joins: check 2 keys.", "procedural", "data"))
-    return bank
 
 
 def press(app: AppTest, key: str) -> AppTest:

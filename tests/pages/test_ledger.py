@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from memory_core import Add, Batch, MemoryBank, RetrievalSettings
+from tests.conftest import Filled
 from tests.pages.test_frame import everything
 
 Open = Callable[..., AppTest]
@@ -16,8 +17,12 @@ SETTINGS = RetrievalSettings(limit=2, confidence_weight=0.35, lexical_weight=0.1
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
     """Four lessons; three sessions in which lesson 2 rode along, and one retrieval that waits."""
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     bank.commit(bank.plan(Batch([
         Add("Count rows before and after a join of two tables.", "tool", "data"),
         Add("Two tables join on a key; look for duplicates in it.", "tool", "data"),
@@ -29,7 +34,6 @@ def library(bank: MemoryBank) -> MemoryBank:
         assert {hit.memory.id for hit in found.hits} == {1, 2}
         bank.record_outcome(found, improved=True, applied=[1], reward=0.5)
     bank.retrieve("branches", SETTINGS, record=True)
-    return bank
 
 
 def test_an_empty_ledger_says_where_rows_come_from(open_app: Open, bank: MemoryBank) -> None:

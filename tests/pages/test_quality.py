@@ -18,6 +18,7 @@ from memory_core import (
     evaluate,
     tune,
 )
+from tests.conftest import Filled
 from tests.pages.test_frame import everything
 
 Open = Callable[..., AppTest]
@@ -29,8 +30,12 @@ ALPHA, KAPPA = "alpha lesson about alpha", "kappa lesson about kappa"
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
     """Ten lessons, of which the eighth has left; two queries with judgements, one with none."""
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
     operations = [
         Add(f"{word} lesson {i} about {word}", "tool", word, confidence=0.3 + 0.05 * i)
@@ -41,7 +46,6 @@ def library(bank: MemoryBank) -> MemoryBank:
     bank.save_query(KAPPA, judgements={10: 1, 3: 2})
     bank.save_query("nobody has judged this")
     bank.commit(bank.plan(Batch([Delete(8)], "too special")))
-    return bank
 
 
 def vectors(bank: MemoryBank):  # type: ignore[no-untyped-def]
@@ -211,7 +215,7 @@ def test_the_gate_shows_what_a_plan_costs_which_query_and_what_comes_instead(
     open_app: Open, library: MemoryBank
 ) -> None:
     open_app(library)  # the bank on the desk
-    app = AppTest.from_function(gate_on_a_plan, default_timeout=60).run()
+    app = AppTest.from_function(gate_on_a_plan, default_timeout=120).run()
     assert not app.exception
     said = everything(app)
     assert "1 of 3 saved queries loses a relevant memory from the first 5" in said

@@ -20,6 +20,7 @@ from memory_core import (
     contrast,
     sweep,
 )
+from tests.conftest import Filled
 from tests.pages.test_frame import everything
 
 Open = Callable[..., AppTest]
@@ -42,13 +43,16 @@ def texts(app: AppTest, found: Retrieval) -> list[str]:
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     bank.commit(bank.plan(Batch([
         Add("Count the rows before and after a join of two tables.", "procedural", "data"),
         Add("Move a branch with git rebase.", "tool", "git", confidence=0.9),
         Add("Two tables join on a key; look for duplicates in it.", "strategic", "data"),
     ])))  # fmt: skip
-    return bank
 
 
 def test_the_first_visit_runs_the_first_saved_query(open_app: Open, library: MemoryBank) -> None:
@@ -112,15 +116,18 @@ def ask(app: AppTest, task: str = TASK, look: str = "Hits") -> AppTest:
 
 
 @pytest.fixture
-def crowd(bank: MemoryBank) -> MemoryBank:
+def crowd(filled: Filled) -> MemoryBank:
     """Twelve lessons that share words with the task, of unlike confidence."""
+    return filled(_crowd)
+
+
+def _crowd(bank: MemoryBank) -> None:
     words = ("rows", "tables", "join", "key", "more", "two")
     bank.commit(bank.plan(Batch([
         Add(f"{words[n % 6].capitalize()} before {words[(n + 2) % 6]}, case {n}.",
             KINDS[n % 3], "data" if n % 4 else "git", confidence=0.05 + 0.08 * n)
         for n in range(12)
     ])))  # fmt: skip
-    return bank
 
 
 def test_each_hit_has_its_rank_by_similarity_and_the_matching_words_are_marked(

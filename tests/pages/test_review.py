@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -25,6 +24,8 @@ from memory_core import (
     Trajectory,
     nearest,
 )
+from pages.components import review_decide
+from tests.conftest import Filled
 from tests.pages.test_frame import everything
 
 Open = Callable[..., AppTest]
@@ -32,8 +33,12 @@ LONG = "word " * 33
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
     """Six lessons, two groups of proposals, one of which cites a run that is kept."""
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     words = ("rebase", "merge", "clone", "fetch", "push", "tag")
     bank.commit(bank.plan(Batch([
         Add(f"Use git {word} with care, case {i}.", "tool", "git" if i < 4 else "web",
@@ -57,13 +62,20 @@ def library(bank: MemoryBank) -> MemoryBank:
               "Near copies"),
         source="duplicates",
     )  # fmt: skip
-    return bank
+
+
+@pytest.fixture(autouse=True)
+def pace(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """In how many seconds a second key is a held one; in none, unless a test is about that."""
+
+    def within(seconds: float) -> None:
+        monkeypatch.setattr(review_decide, "CALM", seconds)
+
+    within(0)
+    return within
 
 
 def press(app: AppTest, key: str) -> AppTest:
-    """A button, at a person's pace where something is decided."""
-    if key.startswith(("accept-", "reject-")) and key != "reject-proposal":
-        time.sleep(0.45)
     app.button(key).click().run()
     assert not app.exception
     return app
@@ -105,11 +117,15 @@ def test_accept_commits_it_and_goes_to_the_next(open_app: Open, library: MemoryB
     assert ":green-background[great]" in said
 
 
-def test_a_held_key_accepts_one(open_app: Open, library: MemoryBank) -> None:
+def test_a_held_key_accepts_one(
+    open_app: Open, library: MemoryBank, pace: Callable[[float], None]
+) -> None:
     app = press(open_app(library, "review"), "accept-proposal")
+    pace(60)
     for _ in range(3):
-        app.button("accept-proposal").click().run()
+        press(app, "accept-proposal")
     assert states(library) == "a p p p p p"
+    pace(0)
     press(app, "accept-proposal")
     assert states(library) == "a a p p p p"
 
@@ -136,7 +152,6 @@ def test_an_undo_has_it_wait_again_and_a_rejected_one_can_still_be_accepted(
 def test_a_rejection_in_ones_own_words_and_put_back(open_app: Open, library: MemoryBank) -> None:
     app = press(open_app(library, "review"), "reject-proposal")
     app.text_input("reject-reason-1").set_value("We squash.")
-    time.sleep(0.45)
     next(b for b in app.button if b.label == "Reject with this reason").click().run()
     assert library.proposals("rejected")[0].decision_reason == "We squash."
     app.segmented_control("review").set_value("Rejected").run()

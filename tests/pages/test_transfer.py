@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from memory_core import Add, Batch, Memory, MemoryBank, Modify, read_memories, write_memories
 from tests import foreign_files
+from tests.conftest import Filled
 from tests.hostile import TEXTS
 from tests.pages.test_frame import everything
 
@@ -18,12 +19,15 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def library(bank: MemoryBank) -> MemoryBank:
+def library(filled: Filled) -> MemoryBank:
+    return filled(_library)
+
+
+def _library(bank: MemoryBank) -> None:
     bank.commit(bank.plan(Batch([
         Add("Rebase with --onto to move a branch.", "tool", "git", tags=("slow",)),
         Add("Count the rows before and after a join.", "procedural", "data"),
     ], "two lessons")))  # fmt: skip
-    return bank
 
 
 def paste(app: AppTest, text: str) -> AppTest:
@@ -201,13 +205,13 @@ def test_many_are_planned_beside_the_page_and_can_be_stopped(
 
 
 def until(app: AppTest, happened: Callable[[], bool]) -> None:
-    for _ in range(100):
+    for _ in range(600):
         if happened():
             return
         time.sleep(0.1)
         app.run()
         assert not app.exception
-    pytest.fail("it did not happen within ten seconds")
+    pytest.fail("it did not happen within a minute")
 
 
 def test_a_past_revision_is_read_only_and_can_be_exported(
