@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from memory_core import Add, Batch, Memory, MemoryBank, ProceduralDetail, ToolDetail
-from memory_core.game_lessons import steps_in
+from memory_core.text_games.lessons import steps_in
 
 _COUNTED = re.compile(r"([\w-]+) \d+/\d+")
 

@@ -102,8 +102,15 @@ from memory_core.judgements import (
 from memory_core.language_models import check_connection, key_variable, language_model
 from memory_core.ledger_records import RecordedHit, RecordedRetrieval, SavedQuery
 from memory_core.ledger_report import MemoryUse, memory_uses, never_asked, never_retrieved
-from memory_core.loop import AboveRunningMean, Agent, Environment, run_episode
-from memory_core.loop_reading import EpisodeSummary, read_episode, read_episodes
+from memory_core.loop import (
+    AboveRunningMean,
+    Agent,
+    Environment,
+    EpisodeSummary,
+    read_episode,
+    read_episodes,
+    run_episode,
+)
 from memory_core.loop_records import (
     Action,
     Began,

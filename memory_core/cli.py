@@ -8,18 +8,18 @@ import sys
 
 from typer.models import CommandInfo
 
-from memory_core import (
-    MemoryCoreError,
-    agent_commands,
-    compress_commands,
-    curate_commands,
-    dashboard_commands,
-    history_commands,
-    map_commands,
-    mcp_commands,
-    transfer_commands,
+from memory_core import MemoryCoreError
+from memory_core.commands import (
+    agent,
+    compress,
+    curate,
+    dashboard,
+    history,
+    map,
+    mcp,
+    transfer,
 )
-from memory_core.command_line import (
+from memory_core.commands.command_line import (
     ERROR,
     READER_GONE,
     ReaderGone,
@@ -29,10 +29,7 @@ from memory_core.command_line import (
 )
 
 __all__ = ["app", "main"]
-_MODULES = (
-    agent_commands, compress_commands, curate_commands, dashboard_commands, history_commands,
-    map_commands, mcp_commands, transfer_commands,
-)  # fmt: skip
+_MODULES = (agent, compress, curate, dashboard, history, map, mcp, transfer)
 """Whose import adds their commands to the app."""
 ORDER = (
     "run", "demo", "retrieve", "outcome", "mcp", "reflect", "add", "review", "audit", "compress",

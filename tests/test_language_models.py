@@ -16,8 +16,8 @@ import pytest
 
 from memory_core import MissingDependencyError, ReflectionError
 from memory_core.language_models import check_connection, language_model
-from memory_core.local_models import local_server, stop_local_servers
-from memory_core.model_requests import Asked, Patience
+from memory_core.language_models.local import local_server, stop_local_servers
+from memory_core.language_models.requests import Asked, Patience
 from tests.model_servers import ModelServer, Reply, failure, lessons, serving
 from tests.small_model import small_model
 
@@ -318,7 +318,7 @@ def test_a_local_model_answers_only_who_knows_its_key() -> None:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks processes up in /proc")
 def test_a_local_model_does_not_outlive_who_started_it() -> None:
     program = (
-        "import sys, time; from memory_core.local_models import local_server\n"
+        "import sys, time; from memory_core.language_models.local import local_server\n"
         "print(local_server(sys.argv[1]).process.pid, flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen(

@@ -17,7 +17,11 @@ from memory_core import (
     ProceduralDetail,
     Trajectory,
 )
-from memory_core.game_lessons import (
+from memory_core.records import Memory
+from memory_core.reflection.game_slicing import essential
+from memory_core.reflection.text_games import TextGameReflector
+from memory_core.text_games.commands import command_of
+from memory_core.text_games.lessons import (
     LessonStep,
     Verbs,
     in_common,
@@ -30,11 +34,7 @@ from memory_core.game_lessons import (
     verbs_detail,
     verbs_in,
 )
-from memory_core.game_transcript import steps_of, turns_of
-from memory_core.records import Memory
-from memory_core.reflection.game_slicing import essential
-from memory_core.reflection.text_games import TextGameReflector
-from memory_core.text_commands import command_of
+from memory_core.text_games.transcript import steps_of, turns_of
 
 ALWAYS = ("look", "inventory")
 

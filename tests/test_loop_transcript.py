@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_core import Action, EpisodeStep, Observation, Trajectory
-from memory_core.game_transcript import followed_in, steps_of, turns_of
-from memory_core.text_commands import command_of
+from memory_core.text_games.commands import command_of
+from memory_core.text_games.transcript import followed_in, steps_of, turns_of
 
 words = st.text(alphabet="abI: |\nS.", max_size=24).map(str.strip)
 names = st.text(alphabet="abc de", min_size=1, max_size=9).map(str.strip).filter(bool)

@@ -29,8 +29,8 @@ from memory_core import (
     read_injection,
 )
 from memory_core.injection import NO_EXPERIENCE
-from memory_core.mcp_server import build_server
-from memory_core.mcp_serving import check_token, listening
+from memory_core.mcp_server.server import build_server
+from memory_core.mcp_server.serving import check_token, listening
 from memory_core.settings import SettingsError
 from tests.hostile import TEXTS
 from tests.mcp_clients import (

@@ -28,7 +28,7 @@ from memory_core import (
     ToolDetail,
     Trajectory,
 )
-from memory_core.model_requests import Patience
+from memory_core.language_models.requests import Patience
 from memory_core.reflection.prompt import Shown, question
 from tests.model_servers import ModelServer, Reply, failure, lessons, serving
 from tests.reflecting import (

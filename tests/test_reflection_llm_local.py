@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_core import Batch, LLMReflector
-from memory_core.local_models import stop_local_servers
+from memory_core.language_models.local import stop_local_servers
 from memory_core.records import MAX_WORDS
 from memory_core.reflection.telling import step_numbers
 from tests.reflecting import bank_with, context_of, flight_run

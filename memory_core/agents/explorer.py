@@ -17,7 +17,7 @@ from memory_core.agents.guidance import Guidance, Weights
 from memory_core.errors import LoopError
 from memory_core.loop_records import Action, Observation, Task
 from memory_core.retrieval import Hit
-from memory_core.text_commands import command_of
+from memory_core.text_games.commands import command_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,10 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from memory_core.game_lessons import (
+from memory_core.loop_records import Observation
+from memory_core.records import Memory
+from memory_core.text_games.commands import Command, command_of
+from memory_core.text_games.lessons import (
     LessonStep,
     Verbs,
     is_any,
@@ -16,10 +19,7 @@ from memory_core.game_lessons import (
     steps_in,
     verbs_in,
 )
-from memory_core.game_transcript import place_of
-from memory_core.loop_records import Observation
-from memory_core.records import Memory
-from memory_core.text_commands import Command, command_of
+from memory_core.text_games.transcript import place_of
 
 Origin = tuple[str, int]
 """A template and one of its places: how a name came up."""

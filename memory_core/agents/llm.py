@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory_core.language_models.providers import ApiKey, language_model, parse_spec
+from memory_core.language_models.requests import Asked, Patience
 from memory_core.loop_records import Action, Observation, Task
-from memory_core.model_providers import ApiKey, language_model, parse_spec
-from memory_core.model_requests import Asked, Patience
 from memory_core.reflection.asking import usage_of
 from memory_core.reflection_records import TokenUsage
 from memory_core.retrieval import Hit

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from memory_core.model_requests import Asked, RequestRefusedError, Waiting
+from memory_core.language_models.requests import Asked, RequestRefusedError, Waiting
 from memory_core.reflection.entries import MOST_ASKED_FOR, reply_model
 from memory_core.reflection.prompt import instructions
 from memory_core.reflection.replies import Reply, read_response

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memory_core.game_lessons import LessonStep
-from memory_core.game_transcript import Turn, carries, place_of
+from memory_core.text_games.lessons import LessonStep
+from memory_core.text_games.transcript import Turn, carries, place_of
 
 
 def essential(turns: Sequence[Turn]) -> tuple[int, ...]:

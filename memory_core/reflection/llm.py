@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from memory_core.language_models import ApiKey, language_model
-from memory_core.model_providers import parse_spec
-from memory_core.model_requests import Asked, ContextExceededError, Patience
+from memory_core.language_models.providers import parse_spec
+from memory_core.language_models.requests import Asked, ContextExceededError, Patience
 from memory_core.operations import Delete, Operation
 from memory_core.reflection.asking import MOST_REPLY, Reading, ask_for_lessons
 from memory_core.reflection.candidates import near_memories

@@ -11,7 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memory_core.game_lessons import (
+from memory_core.operations import Add, Modify, Operation
+from memory_core.records import MAX_WORDS, Evidence, Memory, ProceduralDetail, ToolDetail
+from memory_core.reflection.context import Drafts, ReflectionContext, Run
+from memory_core.reflection.game_slicing import essential, losing, procedure
+from memory_core.text_games.lessons import (
     LessonStep,
     Verbs,
     in_common,
@@ -22,11 +26,7 @@ from memory_core.game_lessons import (
     verbs_detail,
     verbs_in,
 )
-from memory_core.game_transcript import Turn, turns_of
-from memory_core.operations import Add, Modify, Operation
-from memory_core.records import MAX_WORDS, Evidence, Memory, ProceduralDetail, ToolDetail
-from memory_core.reflection.context import Drafts, ReflectionContext, Run
-from memory_core.reflection.game_slicing import essential, losing, procedure
+from memory_core.text_games.transcript import Turn, turns_of
 
 DOMAIN = "text games"
 _OFTEN = 0.2

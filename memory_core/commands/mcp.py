@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from memory_core import MemoryBank, demo_bank
-from memory_core.command_line import Bank, app, bank_path, note, print_json
+from memory_core.commands.command_line import Bank, app, bank_path, note, print_json
 
 TOKEN_VARIABLE = "WINNOW_MCP_TOKEN"
 PORT = 8808
@@ -37,8 +37,8 @@ def serve(
     On stdio for one client that starts it. With --http for any on this machine that show the
     token: that of WINNOW_MCP_TOKEN, or one that is made and told on the error output.
     """
-    from memory_core.mcp_server import HOST, build_server
-    from memory_core.mcp_serving import PATH, check_token, listening, serve_http, serve_stdio
+    from memory_core.mcp_server.server import HOST, build_server
+    from memory_core.mcp_server.serving import PATH, check_token, listening, serve_http, serve_stdio
 
     if as_json and not http:
         raise typer.BadParameter("--json goes with --http; on stdio the output is the protocol's")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from memory_core.model_providers import ApiKey, key_variable, language_model
-from memory_core.model_requests import Asked, Patience
+from memory_core.language_models.providers import ApiKey, key_variable, language_model
+from memory_core.language_models.requests import Asked, Patience
 
 __all__ = ["ApiKey", "check_connection", "key_variable", "language_model"]
 

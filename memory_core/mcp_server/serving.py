@@ -8,7 +8,7 @@ import socket
 
 from mcp.server.transport_security import TransportSecuritySettings
 
-from memory_core.mcp_server import HOST, BankServer
+from memory_core.mcp_server.server import HOST, BankServer
 from memory_core.settings import SettingsError
 
 PATH = "/mcp"

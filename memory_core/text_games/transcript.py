@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from memory_core.loop_records import Action, EpisodeStep, Observation
 from memory_core.run_records import Step, Trajectory
-from memory_core.text_commands import Command, command_of
+from memory_core.text_games.commands import Command, command_of
 
 _SURROUNDINGS, _CARRIED, _ADMISSIBLE = "Surroundings: ", "Inventory: ", "Admissible: "
 _FOLLOWED = "Followed memories: "

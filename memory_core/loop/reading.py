@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memory_core.bank import MemoryBank
-from memory_core.game_transcript import followed_in, turns_of
 from memory_core.ledger_records import RecordedRetrieval
-from memory_core.loop import RUN_FORMAT, RUN_PREFIX
+from memory_core.loop.episode import RUN_FORMAT, RUN_PREFIX
 from memory_core.loop_records import Action, Ending, Episode, EpisodeStep, Injected, Task
 from memory_core.operations import Proposal
 from memory_core.records import Memory
 from memory_core.run_records import Outcome, Trajectory, TrajectorySummary
 from memory_core.snapshot import Snapshot
+from memory_core.text_games.transcript import followed_in, turns_of
 
 _ENDINGS: Mapping[str, Ending] = {
     "success": "success",

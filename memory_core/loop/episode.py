@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterable
 
 from memory_core.bank import MemoryBank
 from memory_core.errors import LoopError
-from memory_core.loop_calls import Agent, Calls, Environment
+from memory_core.loop.calls import Agent, Calls, Environment
+from memory_core.loop.session import RUN_FORMAT, RUN_PREFIX, Session, Verdict
 from memory_core.loop_records import Episode, Event, Finished, Task
-from memory_core.loop_session import RUN_FORMAT, RUN_PREFIX, Session, Verdict
 from memory_core.reflection.context import Reflector
 from memory_core.settings import RetrievalSettings
 

@@ -22,7 +22,7 @@ from memory_core import (
     UnreadableTrajectoryError,
     read_trajectories,
 )
-from memory_core.command_line import (
+from memory_core.commands.command_line import (
     FINDINGS,
     SEVERAL,
     Bank,

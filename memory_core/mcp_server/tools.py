@@ -11,7 +11,7 @@ from memory_core.cleaning.lints import lint_text
 from memory_core.errors import InvalidBatchError, InvalidMemoryError, StalePlanError
 from memory_core.injection import plain
 from memory_core.masking import mask_secrets
-from memory_core.mcp_answers import (
+from memory_core.mcp_server.answers import (
     STATES,
     BankDomains,
     DomainCount,

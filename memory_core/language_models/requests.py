@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from memory_core.errors import ReflectionError
+from memory_core.language_models.providers import NO_KEY, key_variable
 from memory_core.masking import mask_of, mask_secrets
-from memory_core.model_providers import NO_KEY, key_variable
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse

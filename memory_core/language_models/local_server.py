@@ -1,4 +1,4 @@
-"""The program that serves one GGUF file until its input ends; `local_models` starts it.
+"""The program that serves one GGUF file until its input ends; `local.py` starts it.
 
 Run as a file, not as a module: it needs nothing of the library. A process of its own, so that a
 model that crashes or runs out of memory takes nothing else with it; and as its input ends with

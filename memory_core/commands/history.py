@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_core import Change, MemoryBank, Revision
-from memory_core.command_line import (
+from memory_core.commands.command_line import (
     Bank,
     Json,
     app,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_core.records import Memory, ProceduralDetail, ToolDetail
-from memory_core.text_commands import Command, command_of
+from memory_core.text_games.commands import Command, command_of
 
 VERBS = "commands"
 """The tool that a lesson on verbs is about."""

@@ -21,7 +21,7 @@ from memory_core import (
     StrategicDetail,
     ToolDetail,
 )
-from memory_core.command_line import (
+from memory_core.commands.command_line import (
     FINDINGS,
     SEVERAL,
     Bank,

@@ -9,9 +9,8 @@ from uuid import uuid4
 
 from memory_core.bank import MemoryBank
 from memory_core.errors import LoopError, MemoryCoreError
-from memory_core.game_transcript import steps_of
 from memory_core.injection import NO_EXPERIENCE
-from memory_core.loop_calls import Agent, Calls, Environment, OutOfTimeError, observed
+from memory_core.loop.calls import Agent, Calls, Environment, OutOfTimeError, observed
 from memory_core.loop_records import (
     Action,
     Began,
@@ -37,6 +36,7 @@ from memory_core.reflection.text_games import TextGameReflector
 from memory_core.retrieval import Hit, Retrieval
 from memory_core.run_records import Outcome, Trajectory
 from memory_core.settings import RetrievalSettings
+from memory_core.text_games.transcript import steps_of
 from memory_core.trajectories.normal_form import clean
 
 RUN_FORMAT = "loop"

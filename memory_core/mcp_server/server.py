@@ -25,10 +25,10 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import AnyHttpUrl, ValidationError
 
-from memory_core import mcp_answers as answers
-from memory_core import mcp_tools as tools
 from memory_core.bank import MemoryBank
 from memory_core.errors import MemoryCoreError, MemoryNotFoundError
+from memory_core.mcp_server import answers as answers
+from memory_core.mcp_server import tools as tools
 
 HOST = "127.0.0.1"
 LONGEST_NAME = 60

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_core import Clustering, InterchangeError, Map, MapSettings
-from memory_core.command_line import (
+from memory_core.commands.command_line import (
     Bank,
     Json,
     app,

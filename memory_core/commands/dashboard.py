@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from memory_core import BANK_VARIABLE, build_demo, demo_bank
-from memory_core.command_line import (
+from memory_core.commands.command_line import (
     Bank,
     Json,
     app,

@@ -15,7 +15,7 @@ from memory_core import (
     Revision,
     impact,
 )
-from memory_core.command_line import (
+from memory_core.commands.command_line import (
     SEVERAL,
     Bank,
     Json,

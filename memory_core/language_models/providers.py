@@ -183,7 +183,7 @@ def _local(path: str, url: str, key: str) -> Model:
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    from memory_core.local_models import local_server
+    from memory_core.language_models.local import local_server
 
     server = local_server(path)
     provider = OpenAICompatibleProvider(

@@ -1,0 +1,1 @@
+"""The commands of `winnow`, by what they are about."""

@@ -1,0 +1,1 @@
+"""The bank as tools for agents, over the Model Context Protocol."""
