@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -18,6 +17,7 @@ from memory_core import MissingDependencyError, ReflectionError
 from memory_core.language_models import check_connection, language_model
 from memory_core.language_models.local import local_server, stop_local_servers
 from memory_core.language_models.requests import Asked, Patience
+from tests.mcp_clients import in_a_loop
 from tests.model_servers import ModelServer, Reply, failure, lessons, serving
 from tests.small_model import small_model
 
@@ -229,10 +229,13 @@ def test_who_waits_may_stop() -> None:
 
 
 def test_a_model_may_be_asked_from_within_an_event_loop(server: ModelServer) -> None:
-    async def within() -> str:
-        return check_connection("openai:x", server.url)
+    said = []
 
-    assert "openai:x answers" in asyncio.run(within())
+    async def within() -> None:
+        said.append(check_connection("openai:x", server.url))
+
+    in_a_loop(within)
+    assert "openai:x answers" in said[0]
 
 
 def test_no_proxy_stands_before_this_machine(

@@ -144,7 +144,7 @@ def test_history_undo_and_a_past_revision(page: Page, serve: Serve, bank: Memory
     expect(page.get_by_text("Took revision 2 back")).to_be_visible()
     assert bank.snapshot().memories == bank.snapshot(1).memories
     press(page, "Look at this revision")
-    expect(page.get_by_text("Read-only")).to_be_visible()
+    expect(page.get_by_text("🔒 Read-only")).to_be_visible()
     page.get_by_role("link", name="Browse").click()
     expect(page.get_by_text("3 of 3 memories")).to_be_visible()
     expect(page.get_by_role("button", name="Add a memory")).to_be_disabled()

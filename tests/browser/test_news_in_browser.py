@@ -26,8 +26,11 @@ def test_a_revision_of_another_process_is_told_beside_a_half_typed_lesson(
     ).to_be_visible()
     expect(news).to_have_text("up to date")
     page.get_by_role("button", name="Add a memory").click()
+    settled(page)  # with the whole form there
     lesson = page.get_by_role("dialog").get_by_label("Lesson")
     lesson.press_sequentially("Half a less", delay=15)
+    settled(page)
+    expect(lesson).to_be_focused()
 
     bank.commit(bank.plan(Batch([Add("Look at 3 logs.", "tool", "ops")], "from **a** run")))
     expect(news).to_contain_text("Revision 2 by agent 7: from **a** run")
