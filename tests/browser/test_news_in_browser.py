@@ -26,8 +26,10 @@ def test_a_revision_of_another_process_is_told_beside_a_half_typed_lesson(
     ).to_be_visible()
     expect(news).to_have_text("up to date")
     page.get_by_role("button", name="Add a memory").click()
-    settled(page)  # with the whole form there
-    lesson = page.get_by_role("dialog").get_by_label("Lesson")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_visible()
+    settled(page)  # an open dialog takes the focus until all of it is there
+    lesson = dialog.get_by_label("Lesson")
     lesson.press_sequentially("Half a less", delay=15)
     settled(page)
     expect(lesson).to_be_focused()
@@ -39,7 +41,7 @@ def test_a_revision_of_another_process_is_told_beside_a_half_typed_lesson(
     expect(page.get_by_text("Revision 1", exact=True)).to_be_visible()  # the page stays as it was
 
     # What runs the page anew shows what is there, and there is no more to tell.
-    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    dialog.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("2 of 2 memories")).to_be_visible()
     expect(news).to_have_text("up to date")
 
