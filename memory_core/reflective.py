@@ -48,10 +48,10 @@ class ReflectiveMemories(ReviewedMemories):
         """Lessons from runs, by a reflector; None for the rules, which need no model.
 
         The runs are kept first, without secrets, so that the lessons can cite them (`format` and
-        `ids` as with `keep_trajectories`). `as_group`
-        takes them as rollouts of one task and asks what the better ones did. `progress` hears what
-        is being done and the share in [0, 1] behind; what it raises ends the reflection. Raises
-        UnreadableTrajectoryError where there is no run, ReflectionError where the reflector fails.
+        `ids` as with `keep_trajectories`). `as_group` takes them as rollouts of one task and asks
+        what the better ones did. `progress` hears what is being done and the share in [0, 1]
+        behind; what it raises ends the reflection. Raises UnreadableTrajectoryError where there
+        is no run, ReflectionError where the reflector fails.
         """
         cleaned, _ = mask_trajectories([clean_trajectory(run) for run in trajectories])
         if not cleaned:

@@ -27,8 +27,7 @@ from pydantic import AnyHttpUrl, ValidationError
 
 from memory_core.bank import MemoryBank
 from memory_core.errors import MemoryCoreError, MemoryNotFoundError
-from memory_core.mcp_server import answers as answers
-from memory_core.mcp_server import tools as tools
+from memory_core.mcp_server import answers, tools
 
 HOST = "127.0.0.1"
 LONGEST_NAME = 60
