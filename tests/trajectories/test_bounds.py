@@ -53,7 +53,9 @@ def test_a_packed_log_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [packed({"notes.bin": b"\x00\x01"}), packed({}), packed({"a.json": b"{}"})[:-30]]
+    "raw",
+    [packed({"notes.bin": b"\x00\x01"}), packed({}), packed({"a.json": b"{}"})[:-30]],
+    ids=["no text", "empty", "cut"],  # a zip holds the time, and workers must agree on names
 )
 def test_a_zip_without_a_run_is_refused(raw: bytes) -> None:
     with pytest.raises(UnreadableTrajectoryError):
