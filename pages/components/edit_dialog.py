@@ -104,8 +104,10 @@ def _live(desk: Desk, draft: Draft, verb: Verb) -> None:
 
 
 def _in_two_steps(desk: Desk, draft: Draft, verb: Verb) -> None:
-    place = st.empty()
-    with place.container():
+    # A place that can be emptied is emptied by each run first, which takes the field that one
+    # types in away under the caret; so the form stands in one only when the plan takes its place.
+    place = st.empty() if draft.is_asked else None
+    with place.container() if place else st.container():
         asked = verb.form(desk, draft)
         if not (draft.is_asked and asked):
             with st.container(horizontal=True, key="review-draft"):
@@ -118,6 +120,7 @@ def _in_two_steps(desk: Desk, draft: Draft, verb: Verb) -> None:
                 _cancel(draft)
             return
     assert asked is not None
+    assert place is not None
     place.empty()
     if draft.plan is None or draft.planned != asked.same:
         draft = _planned(desk, draft, asked)

@@ -30,9 +30,13 @@ def test_a_revision_of_another_process_is_told_beside_a_half_typed_lesson(
     expect(dialog.get_by_role("button", name="Cancel")).to_be_visible()
     settled(page)  # an open dialog takes the focus until all of it is there
     lesson = dialog.get_by_label("Lesson")
-    lesson.press_sequentially("Half a less", delay=15)
-    settled(page)
-    expect(lesson).to_be_focused()
+    lesson.click()
+    for part in ("Ha", "lf", " a", " l", "es", "s"):  # each pause has the dialog run anew
+        page.keyboard.type(part, delay=15)
+        page.wait_for_timeout(350)
+        settled(page)
+        expect(lesson).to_be_focused()
+    expect(lesson).to_have_value("Half a less")
 
     bank.commit(bank.plan(Batch([Add("Look at 3 logs.", "tool", "ops")], "from **a** run")))
     expect(news).to_contain_text("Revision 2 by agent 7: from **a** run")
