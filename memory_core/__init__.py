@@ -135,6 +135,7 @@ from memory_core.masking import Secret, find_secrets, mask_secrets
 from memory_core.matching import matching_words
 from memory_core.metrics import Estimate, overlap_at, rank_biased_overlap
 from memory_core.operations import (
+    Acceptance,
     Add,
     Adjust,
     Batch,
@@ -224,6 +225,7 @@ __all__ = [
     "STRATEGIES",
     "TRAJECTORY_FORMATS",
     "AboveRunningMean",
+    "Acceptance",
     "Action",
     "Add",
     "Adjust",

@@ -30,6 +30,11 @@ class EvidencedMemories(CuratedMemories):
         given id belongs to another run.
         """
         kept, _ = mask_trajectories([clean_trajectory(run) for run in trajectories])
+        return self._keep_masked(kept, format, ids)
+
+    def _keep_masked(
+        self, kept: Sequence[Trajectory], format: str, ids: Sequence[str] | None
+    ) -> tuple[str, ...]:
         names = [trajectory_id(run) for run in kept] if ids is None else list(ids)
         if len(names) != len(kept):
             raise InvalidBatchError(

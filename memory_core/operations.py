@@ -18,6 +18,7 @@ from memory_core.records import (
     Kind,
     Memory,
     Provenance,
+    Revision,
 )
 
 
@@ -201,3 +202,15 @@ class Proposal:
     decided_at_us: int | None = None
     revision: int | None = None
     """The revision that its acceptance made; of one that waits, the one that took this back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What came of proposals that were to be accepted as far as they fit."""
+
+    ids: tuple[int, ...]
+    """Those that were."""
+    revision: Revision | None
+    """What it made; None where none fits."""
+    left: Mapping[int, str]
+    """Why each of the others goes on waiting."""

@@ -30,6 +30,18 @@ class TokenUsage:
     cost: float | None = None
     """US dollars; None where no price is known."""
 
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        """The sum; its cost is unknown where one of them was asked without a known price."""
+        if not self.requests or not other.requests:
+            return self if self.requests else other
+        known = self.cost is not None and other.cost is not None
+        return TokenUsage(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            (self.cost or 0) + (other.cost or 0) if known else None,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Reflection:

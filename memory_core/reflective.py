@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_core import curation
 from memory_core.errors import UnreadableTrajectoryError
 from memory_core.masking import mask_secrets
 from memory_core.operations import Add, Batch, Operation
@@ -25,8 +25,7 @@ from memory_core.reflection.settling import settle
 from memory_core.reflection_records import Reflection, ReflectionSummary, RefusedDraft
 from memory_core.reviewed import ReviewedMemories
 from memory_core.run_records import Trajectory
-from memory_core.store import proposals as proposed
-from memory_core.store import reflections, texts
+from memory_core.store import reflections
 from memory_core.trajectories.masked import mask_trajectories
 from memory_core.trajectories.normal_form import clean, clean_trajectory
 
@@ -56,7 +55,7 @@ class ReflectiveMemories(ReviewedMemories):
         cleaned, _ = mask_trajectories([clean_trajectory(run) for run in trajectories])
         if not cleaned:
             raise UnreadableTrajectoryError("There is no run to reflect on; read one first.")
-        names = self.keep_trajectories(cleaned, format=format, ids=ids)
+        names = self._keep_masked(cleaned, format, ids)
         runs = tuple(Run(*pair) for pair in dict(zip(names, cleaned, strict=True)).items())
         reflector = RuleReflector() if reflector is None else reflector
         snapshot = self.snapshot()
@@ -90,22 +89,13 @@ class ReflectiveMemories(ReviewedMemories):
 
         Keeping it again returns the same ids.
         """
-        batch = reflection.batch
-        vectors = self._vectors.of(curation.texts_of(batch))
-        now = self._clock()
-        with self._store.writing("keep reflection") as connection:
-            texts.keep_texts(connection, vectors, model=self._vectors.model)
-            reflections.put_reflection(connection, reflection, actor=self.actor, made_at_us=now)
-            return proposed.put_proposals(
-                connection,
-                batch.operations,
-                batch_key=batch.key,
-                reason=batch.reason,
-                source=batch.kind,
-                actor=self.actor,
-                made_at_us=now,
-                base_revision=reflection.base_revision,
+
+        def listed(connection: Any, made_at_us: int) -> None:
+            reflections.put_reflection(
+                connection, reflection, actor=self.actor, made_at_us=made_at_us
             )
+
+        return self._propose(reflection.batch, "", listed)
 
     def reflections(self) -> tuple[ReflectionSummary, ...]:
         """The reflections that are listed, oldest first."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from memory_core import curation
-from memory_core.errors import InvalidBatchError
+from memory_core.errors import InvalidBatchError, StalePlanError
 from memory_core.evidenced import EvidencedMemories
-from memory_core.operations import Batch, Operation, Proposal, ProposalState, touched_ids
+from memory_core.operations import (
+    Acceptance,
+    Batch,
+    Operation,
+    Proposal,
+    ProposalState,
+    touched_ids,
+)
 from memory_core.plans import Plan
 from memory_core.records import Revision
 from memory_core.serialization import check_proposable
@@ -16,6 +23,9 @@ from memory_core.snapshot import Snapshot
 from memory_core.store import proposals as proposed
 from memory_core.store import texts
 from memory_core.validation import check_batch, check_string
+
+_TRIES = 5
+"""How often it is looked at anew what fits, when other sessions were faster."""
 
 
 def _several(ids: int | Iterable[int]) -> tuple[int, ...]:
@@ -57,14 +67,22 @@ class ReviewedMemories(EvidencedMemories):
         What breaks a rule may be proposed, and is refused when it is accepted. Raises
         InvalidBatchError for what cannot be decided on its own or written at all.
         """
+        return self._propose(batch, source, lambda connection, made_at_us: None)
+
+    def _propose(
+        self, batch: Batch, source: str, beside: Callable[[Any, int], None]
+    ) -> tuple[int, ...]:
+        """`beside` writes what belongs to the proposals, in the same transaction."""
         check_batch(batch)
         for operation in batch.operations:
             check_proposable(operation)
         head = self.snapshot().revision or 0
         # With their vectors, so that a review waits for no model.
         vectors = self._vectors.of(curation.texts_of(batch))
+        now = self._clock()
         with self._store.writing("propose") as connection:
             texts.keep_texts(connection, vectors, model=self._vectors.model)
+            beside(connection, now)
             return proposed.put_proposals(
                 connection,
                 batch.operations,
@@ -72,7 +90,7 @@ class ReviewedMemories(EvidencedMemories):
                 reason=batch.reason,
                 source=source or batch.kind,
                 actor=self.actor,
-                made_at_us=self._clock(),
+                made_at_us=now,
                 base_revision=head if batch.base_revision is None else batch.base_revision,
             )
 
@@ -157,6 +175,42 @@ class ReviewedMemories(EvidencedMemories):
             _refuse_accepted(proposed.find_proposals(connection, chosen))
         plan = self.plan_proposals(chosen, operations=operations, base_revision=base_revision)
         return self._commit(plan, decided)
+
+    def accept_fitting(
+        self, ids: int | Iterable[int], *, reason: str = "", hold: Container[str] = ()
+    ) -> Acceptance:
+        """Accept, as one revision, those of the proposals that wait and that fit.
+
+        What a rule refuses, alone or beside the others, goes on waiting, as does what raises a
+        doubt of a rule in `hold` (of `LINT_RULES`).
+        """
+        asked = set(_several(ids))
+        left: dict[int, str] = {}
+        for _ in range(_TRIES):
+            fitting, left = self._fitting([p.id for p in self.proposals() if p.id in asked], hold)
+            if not fitting:
+                break
+            try:
+                return Acceptance(fitting, self.decide(fitting, accept=True, reason=reason), left)
+            except (StalePlanError, InvalidBatchError) as error:  # another session was faster
+                left |= dict.fromkeys(fitting, str(error))
+        return Acceptance((), None, left)
+
+    def _fitting(
+        self, ids: Sequence[int], hold: Container[str]
+    ) -> tuple[tuple[int, ...], dict[int, str]]:
+        """Those that can be accepted together, and why not the others."""
+        left: dict[int, str] = {}
+        fitting = list(ids)
+        while fitting:
+            plan = self.plan_proposals(fitting)
+            doubts = {lint.index: lint.message for lint in plan.lints if lint.rule in hold}
+            doubts |= {refusal.index: refusal.reason for refusal in plan.refused}
+            if not doubts:
+                break
+            left |= {fitting[index]: why for index, why in doubts.items()}
+            fitting = [proposal_id for proposal_id in fitting if proposal_id not in left]
+        return tuple(fitting), left
 
     def reopen(self, ids: int | Iterable[int]) -> None:
         """Have rejected proposals wait again. Raises InvalidBatchError when one stands accepted."""

@@ -71,7 +71,7 @@ class LLMAgent:
             [ModelRequest(parts=[SystemPromptPart(self._system), question])],
             max_tokens=MOST_REPLY,
         )
-        self.usage = _sum(self.usage, usage_of(response))
+        self.usage += usage_of(response)
         action = read_reply(_words(response), observation.actions, self._ids)
         self._last = action.text
         return action
@@ -137,13 +137,3 @@ def _shortened(history: Sequence[str]) -> str:
 def _words(response: Any) -> str:
     parts = (part for part in response.parts if part.part_kind == "text")
     return "\n".join(part.content for part in parts)
-
-
-def _sum(one: TokenUsage, other: TokenUsage) -> TokenUsage:
-    known = one.cost is not None and other.cost is not None
-    return TokenUsage(
-        one.requests + other.requests,
-        one.input_tokens + other.input_tokens,
-        one.output_tokens + other.output_tokens,
-        (one.cost or 0.0) + (other.cost or 0.0) if known else None,
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -173,13 +174,11 @@ def reflect(
         runs, reflector, as_group=group, domain=domain, format=format, progress=show_progress
     )
     ids = opened.keep_reflection(drafted) if drafted.operations else ()
-    left: dict[int, str] = {}
+    left: Mapping[int, str] = {}
     made = None
     if accept and ids:
-        refused = opened.refused_proposals()
-        left = {i: refused[i] for i in ids if i in refused}
-        taken = [i for i in ids if i not in left]
-        made = opened.decide(taken, accept=True) if taken else None
+        taken = opened.accept_fitting(ids)
+        made, left = taken.revision, taken.left
     if as_json:
         print_json(_reflection_as_json(drafted, ids, made, left))
     else:
@@ -206,7 +205,7 @@ def _read(files: list[Path]) -> tuple[list[Trajectory], str]:
 
 
 def _reflection_as_json(
-    drafted: Reflection, ids: tuple[int, ...], made: Revision | None, left: dict[int, str]
+    drafted: Reflection, ids: tuple[int, ...], made: Revision | None, left: Mapping[int, str]
 ) -> dict[str, Any]:
     return {
         "reflector": drafted.reflector,
@@ -223,7 +222,7 @@ def _reflection_as_json(
 
 
 def _print_reflection(
-    drafted: Reflection, ids: tuple[int, ...], made: Revision | None, left: dict[int, str]
+    drafted: Reflection, ids: tuple[int, ...], made: Revision | None, left: Mapping[int, str]
 ) -> None:
     for i, operation in zip(ids, drafted.operations, strict=True):
         say(f"{i:>5}  {operation_in_words(operation)}")

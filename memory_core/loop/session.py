@@ -233,18 +233,12 @@ class Session:
         yield Reflected(reflection.operations, refused, reflection.notes)
         try:
             if accept and self.proposal_ids:
-                self.revision = self._accept(self.proposal_ids)
+                taken = self.bank.accept_fitting(self.proposal_ids, reason="accepted by the loop")
+                self.revision = taken.revision.number if taken.revision else None
         except Exception as error:
             yield self._failed("memorize", error)
         if self.proposal_ids:
             yield Memorized(self.proposal_ids, self.revision)
-
-    def _accept(self, ids: tuple[int, ...]) -> int | None:
-        """Accept what no rule refuses; the rest goes on waiting."""
-        refused = self.bank.refused_proposals()
-        good = [i for i in ids if i not in refused]
-        made = self.bank.decide(good, accept=True, reason="accepted by the loop") if good else None
-        return made.number if made else None
 
     def episode(self) -> Episode:
         return Episode(

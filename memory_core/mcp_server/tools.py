@@ -8,7 +8,7 @@ from typing import Any
 
 from memory_core.bank import MemoryBank
 from memory_core.cleaning.lints import lint_text
-from memory_core.errors import InvalidBatchError, InvalidMemoryError, StalePlanError
+from memory_core.errors import InvalidBatchError, InvalidMemoryError
 from memory_core.injection import plain
 from memory_core.masking import mask_secrets
 from memory_core.mcp_server.answers import (
@@ -32,8 +32,6 @@ from memory_core.trajectories import read_trajectories
 
 HELD_BACK = frozenset({"secret", "instruction"})
 """Doubts for whose sake a lesson waits for a person, whatever else is accepted by itself."""
-TRIES = 5
-"""How often a lesson is accepted anew when other sessions were faster; then it waits."""
 SOURCE = "agent"
 """What a proposal over MCP says of where it comes from."""
 
@@ -100,8 +98,8 @@ def submit_trajectory(bank: MemoryBank, text: str, *, accept: bool) -> Submitted
     reflection = bank.draft_lessons(reading.trajectories, format=reading.format)
     ids = bank.keep_reflection(reflection)
     doubts = _doubts(bank.plan_proposals(ids)) if ids else {}
-    if accept:
-        _accept(bank, ids)
+    if accept and ids:
+        bank.accept_fitting(ids, hold=HELD_BACK)
     standing = _standing(bank, ids)
     return SubmittedTrajectory(
         trajectory_ids=list(reflection.trajectory_ids),
@@ -147,7 +145,7 @@ def propose_memory(
         batch = Batch((addition,), reason="Proposed by an agent")
         (proposal_id,) = bank.propose(batch, source=SOURCE)
     if accept:
-        _accept(bank, (proposal_id,))
+        bank.accept_fitting(proposal_id, hold=HELD_BACK)
     stands = _standing(bank, (proposal_id,))[proposal_id]
     revision = _accepted_in(stands)
     made = () if revision is None else bank.snapshot(revision).ids_with_text(addition.text)
@@ -204,23 +202,6 @@ def _said_before(proposals: Iterable[Proposal], addition: Add) -> int | None:
         if same and proposal.state == "pending":
             return proposal.id
     return None
-
-
-def _accept(bank: MemoryBank, ids: tuple[int, ...]) -> None:
-    """Accept, as one revision, those that are neither refused nor gravely doubted."""
-    for _ in range(TRIES):
-        waiting = tuple(i for i, p in _standing(bank, ids).items() if p.state == "pending")
-        if not waiting:
-            return
-        plan = bank.plan_proposals(waiting)
-        doubted = {lint.index for lint in plan.lints if lint.rule in HELD_BACK}
-        taken = [waiting[one.index] for one in plan.accepted if one.index not in doubted]
-        if not taken:
-            return
-        try:
-            bank.decide(taken, accept=True)
-        except (StalePlanError, InvalidBatchError):  # another session was faster: look again
-            continue
 
 
 def _standing(bank: MemoryBank, ids: tuple[int, ...]) -> dict[int, Proposal]:

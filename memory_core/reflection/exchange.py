@@ -131,16 +131,3 @@ def _unanswered(before: Sequence[Failure], answers: Sequence[str]) -> list[Failu
         words = set(answer.lower().split())
         left.remove(max(left, key=lambda old: len(words & set(old.said.lower().split()))))
     return left
-
-
-def added(one: TokenUsage, other: TokenUsage) -> TokenUsage:
-    """The sum of two; its cost is unknown where one of them was asked without a known price."""
-    if not one.requests or not other.requests:
-        return one if one.requests else other
-    known = one.cost is not None and other.cost is not None
-    return TokenUsage(
-        one.requests + other.requests,
-        one.input_tokens + other.input_tokens,
-        one.output_tokens + other.output_tokens,
-        (one.cost or 0) + (other.cost or 0) if known else None,
-    )

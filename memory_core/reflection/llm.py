@@ -16,7 +16,7 @@ from memory_core.reflection.checks import Checks, too_many_deletes
 from memory_core.reflection.condensing import Condensed, condensed
 from memory_core.reflection.contenders import to_compare
 from memory_core.reflection.context import Drafts, ReflectionContext, Run
-from memory_core.reflection.exchange import MOST_RETURNS, Exchange, added
+from memory_core.reflection.exchange import MOST_RETURNS, Exchange
 from memory_core.reflection.prompt import Shown, domains_in_use, question
 from memory_core.reflection.telling import told_steps
 from memory_core.reflection_records import RefusedDraft, TokenUsage
@@ -219,7 +219,7 @@ class LLMReflector:
             reply, usage = ask_for_lessons(
                 asked, self._reading, asking, several_runs=len(shown) > 1, waiting=waiting
             )
-            exchange.usage = added(exchange.usage, usage)
+            exchange.usage += usage
             exchange.take(reply, checks, taken)
 
     @contextmanager
@@ -253,7 +253,7 @@ class _Gathered:
         self.keys.append(key)
         self.operations += exchange.operations
         self.refused += exchange.refused()
-        self.usage = added(self.usage, exchange.usage)
+        self.usage += exchange.usage
 
     def drafts(self) -> Drafts:
         operations, refused = self.operations, self.refused

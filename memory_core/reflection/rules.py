@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from memory_core.counting import count_of
 from memory_core.operations import Add
 from memory_core.records import Evidence
 from memory_core.reflection.calls import LOOKED_AT, Call, calls_of
@@ -105,7 +106,7 @@ def _nothing(run: Run, calls: Sequence[Call], lessons: Sequence[Lesson]) -> Iter
     else:
         failed = [call for call in calls if call.failed]
         by_user = [call for call in failed if call.refused_by_user]
-        told = f"{_named(run)} makes {len(calls)} tool call{'s' if len(calls) > 1 else ''}"
+        told = f"{_named(run)} makes {count_of(len(calls), 'tool call')}"
         if by_user:
             told += f", of which the user refused {len(by_user)}; that says nothing about the tool"
         elif failed:
@@ -161,7 +162,7 @@ def _about_children(trajectory: Trajectory, learned: Sequence[Lesson]) -> Iterat
     count = len(trajectory.children)
     if count and not learned:
         yield (
-            f"{count} sub-agent{'s' if count > 1 else ''} took part; evidence cites the steps of "
+            f"{count_of(count, 'sub-agent')} took part; evidence cites the steps of "
             "the main run alone, so read a sub-agent's run by itself to learn from it."
         )
 

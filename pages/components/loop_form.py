@@ -8,9 +8,10 @@ from pathlib import Path
 import streamlit as st
 
 from memory_core import GAME_FAMILIES, Agent, Explorer, LLMAgent
-from pages.components import loop_bank
+from pages.components import loop_bank, model_choice
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
+from pages.components.model_choice import Model
 from pages.components.text import count, md
 
 EXPLORER, MODEL = "Explorer", "Language model"
@@ -41,8 +42,7 @@ class Form:
     games: int
     max_steps: int
     agent: str
-    model: str
-    base_url: str
+    model: Model
     arms: str
     accept: bool
     path: Path
@@ -55,7 +55,7 @@ class Form:
     def make_agent(self) -> Agent:
         """Raises MemoryCoreError, where a model's name cannot be read or its library is missing."""
         if self.agent == MODEL:
-            return LLMAgent(self.model, base_url=self.base_url)
+            return LLMAgent(self.model.name, base_url=self.model.base_url, api_key=self.model.key)
         return Explorer()
 
 
@@ -76,11 +76,9 @@ def show(desk: Desk, path: Path, *, disabled: bool) -> Form:
         usual = usual_limit(family, agent)
         with st.popover("Parameters", disabled=disabled):
             first, steps = _parameters(usual)
-    model, base_url = _model(disabled) if agent == MODEL else ("", "")
+    model = _model(disabled) if agent == MODEL else Model()
     st.caption(f"{md(GAME_FAMILIES[family].title)}.")
-    return Form(
-        family, first, int(games or 1), steps, agent, model, base_url, arms, lessons == ACCEPT, path
-    )
+    return Form(family, first, int(games or 1), steps, agent, model, arms, lessons == ACCEPT, path)
 
 
 AGENT_HELP = (
@@ -128,23 +126,11 @@ def _choice(label: str, options: tuple[str, ...], key: str, disabled: bool, abou
     return chosen or options[0]
 
 
-def _model(disabled: bool) -> tuple[str, str]:
-    """A model's name and where it is served; neither is in the address."""
+def _model(disabled: bool) -> Model:
     with st.container(horizontal=True, vertical_alignment="bottom", key="loop-model-row"):
-        model = st.text_input(
-            "Model", key="loop-model", persist_state="session", width=340, disabled=disabled,
-            placeholder="openai:gpt-5-mini · anthropic:… · ollama:… · local:model.gguf",
-        )  # fmt: skip
-        base_url = st.text_input(
-            "Address of the server", key="loop-base-url", persist_state="session", width=340,
-            placeholder="only for a server of your own", disabled=disabled,
-        )  # fmt: skip
-    st.caption(
-        "Keys are read from the environment of this dashboard, such as `OPENAI_API_KEY` or "
-        "`ANTHROPIC_API_KEY`, and are kept nowhere. What the game says and the injected memories "
-        "are sent to that provider."
-    )
-    return (model or "").strip(), (base_url or "").strip()
+        model = model_choice.fields("loop", disabled=disabled)
+    model_choice.about(model, "What the game says and the injected memories are sent to it.")
+    return model
 
 
 def sentence(desk: Desk, form: Form) -> str:

@@ -70,7 +70,7 @@ def how_to_install() -> None:
 
 def _begin(desk: Desk, form: loop_form.Form) -> None:
     past = desk.is_past and loop_bank.is_open(desk, form.path)
-    unnamed = form.agent == loop_form.MODEL and not form.model
+    unnamed = form.agent == loop_form.MODEL and not form.model.name
     with st.container(horizontal=True, vertical_alignment="center", key="loop-begin"):
         st.button(
             loop_form.label(form), type="primary", key="loop-play",

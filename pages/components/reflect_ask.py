@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from memory_core import MemoryCoreError, Trajectory, check_connection, key_variable
-from pages.components import keys
+from memory_core import Trajectory
+from pages.components import model_choice
 from pages.components.filters import say_if_unknown
 from pages.components.frame import Desk
-from pages.components.text import count, md
+from pages.components.model_choice import Model
+from pages.components.text import count
 
 RULES, MODEL = "Rules", "Language model"
 REFLECTORS = (RULES, MODEL)
@@ -27,9 +28,8 @@ ABOUT = (
 class Asked:
     """What a person chose."""
 
-    model: str = ""
-    """Empty for the rules."""
-    base_url: str = ""
+    model: Model = field(default_factory=Model)
+    """Without a name for the rules."""
     domain: str = ""
     as_group: bool = False
     ready: bool = True
@@ -59,13 +59,13 @@ def form(
                 help="As attempts at one task: what did the better ones do that the worse did "
                 "not? Otherwise each is reflected on by itself.",
             )  # fmt: skip
-    model, base_url = "", ""
+    model = Model()
     if reflector == MODEL:
         row = st.container(horizontal=True, vertical_alignment="bottom", key="reflect-model-form")
         with row:
-            model, base_url = _model(disabled)
-    ready = bool(chosen) and (reflector != MODEL or bool(model))
-    return Asked(model, base_url, (domain or "").strip(), as_group, ready), row
+            model = model_choice.fields("reflect", disabled=disabled)
+    ready = bool(chosen) and (reflector != MODEL or bool(model.name))
+    return Asked(model, (domain or "").strip(), as_group, ready), row
 
 
 def are_rollouts(runs: Sequence[Trajectory]) -> bool:
@@ -79,69 +79,3 @@ def words(asked: Asked, some: int) -> str:
     if asked.as_group:
         return f"Compare {count(some, 'run')}"
     return "Reflect on this run" if some == 1 else f"Reflect on {count(some, 'run')}"
-
-
-def _model(disabled: bool) -> tuple[str, str]:
-    """A model's name and where it is served; neither is in the address, and no key is asked."""
-    model = st.text_input(
-        "Model", key="reflect-model", persist_state="session", width=300, disabled=disabled,
-        placeholder="openai:… · anthropic:… · ollama:… · local:model.gguf",
-    )  # fmt: skip
-    base_url = st.text_input(
-        "Address of the server", key="reflect-base-url", persist_state="session", width=240,
-        placeholder="only for one of your own", disabled=disabled,
-    )  # fmt: skip
-    model, base_url = (model or "").strip(), (base_url or "").strip()
-    st.button(
-        "Check the connection", key="check-model", disabled=disabled or not model,
-        on_click=_ask_to_check, args=(model, base_url), help="Asks the model for one word.",
-    )  # fmt: skip
-    return model, base_url
-
-
-def _ask_to_check(model: str, base_url: str) -> None:
-    st.session_state[keys.CHECKED] = (model, base_url, None, "")
-
-
-def about_model(asked: Asked) -> None:
-    """Where keys come from, and whether the model answers."""
-    if not asked.model:
-        return
-    checked = st.session_state.get(keys.CHECKED)
-    if checked and checked[:2] == (asked.model, asked.base_url):
-        if checked[2] is None:
-            checked = _checked(asked.model, asked.base_url)
-            st.session_state[keys.CHECKED] = checked
-        (st.success if checked[2] else st.error)(md(checked[3]))
-    st.caption(f"{_key_words(asked.model)} The run, without its secrets, is sent to that model.")
-
-
-def _checked(model: str, base_url: str) -> tuple[str, str, bool, str]:
-    with st.spinner("Asking for one word", show_time=True):
-        try:
-            return model, base_url, True, check_connection(model, base_url, api_key=secret(model))
-        except MemoryCoreError as error:
-            return model, base_url, False, str(error)
-
-
-def _key_words(model: str) -> str:
-    try:
-        variable = key_variable(model)
-    except MemoryCoreError as error:
-        return md(str(error))
-    if not variable:
-        return "It needs no key."
-    return (
-        f"Its key is read from `{variable}` in the environment of this dashboard, or from "
-        "Streamlit's secrets, and kept nowhere."
-    )
-
-
-def secret(model: str) -> str | None:
-    """The model's key among Streamlit's secrets; None for the environment's."""
-    try:
-        variable = key_variable(model)
-        found = st.secrets.get(variable) if variable and st.secrets.load_if_toml_exists() else None
-    except (MemoryCoreError, OSError, ValueError):
-        return None
-    return str(found) if found else None

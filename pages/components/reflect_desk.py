@@ -8,6 +8,7 @@ import streamlit as st
 
 from memory_core import Reading, ReflectionSummary
 from pages.components import (
+    model_choice,
     reflect_ask,
     reflect_drafts,
     reflect_given,
@@ -55,7 +56,7 @@ def _ask(desk: Desk, found: Given, reading: Reading, key: str, chosen: Sequence[
     )  # fmt: skip
     if not some:
         st.caption("Tick the runs that are to be reflected on.")
-    reflect_ask.about_model(asked)
+    model_choice.about(asked.model, "The run, without its secrets, is sent to that model.")
     if found.at_once and not is_busy:
         reflect_given.began()
         group = reflect_ask.are_rollouts(some)

@@ -16,7 +16,7 @@ from memory_core import (
     RuleReflector,
     Trajectory,
 )
-from pages.components import banks, jobs, keys, reflect_ask, reflect_given, reflect_past
+from pages.components import banks, jobs, keys, reflect_given, reflect_past
 from pages.components.frame import Desk
 from pages.components.reflect_ask import Asked
 from pages.components.text import md
@@ -61,12 +61,12 @@ def begin(desk: Desk, of: str, runs: Sequence[Trajectory], format: str, asked: A
 
 
 def _reflector(asked: Asked) -> Reflector:
-    if not asked.model:
+    if not asked.model.name:
         return RuleReflector()
     from memory_core import LLMReflector
 
     model = asked.model
-    return LLMReflector(model, base_url=asked.base_url, api_key=lambda: reflect_ask.secret(model))
+    return LLMReflector(model.name, base_url=model.base_url, api_key=model.key)
 
 
 def goes_on(desk: Desk) -> bool:
@@ -122,7 +122,7 @@ def section(desk: Desk) -> None:
         st.markdown("**The reflection was stopped.** What the model answered until then is kept.")
     else:
         st.error(md(job.failure))
-        if work.asked.model:
+        if work.asked.model.name:
             st.caption("What was done until then is kept: a new try asks only for what is missing.")
     with st.container(horizontal=True):
         st.button("Go on" if job.is_stopped else "Try again", key="reflect-again", type="primary",

@@ -467,7 +467,7 @@ def test_a_language_model_is_checked_fails_and_is_tried_again(
         assert app.button("reflect").disabled  # which model?
         ask(app, server.url)
         assert not any("key" in (box.label or "").lower() for box in app.text_input)
-        click(app, "check-model")
+        click(app, "reflect-check-model")
         assert "scripted answers" in app.success[0].value.replace("\\", "").replace("\u2060", "")
         server.put(failure(401, "bad key"))
         click(app, "reflect")
