@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
@@ -123,6 +124,7 @@ def test_nothing_in_a_run_or_a_draft_is_taken_for_more_than_text(
     page.locator("input[type=file]").set_input_files(
         {"name": "<b>x</b>.json", "mimeType": "text/json", "buffer": SAMPLE.read_bytes()}
     )
-    expect(page.get_by_text("<b>x</b>.json")).to_be_visible()
+    # With a joint that keeps ".json" from becoming the end of a link.
+    expect(main.get_by_text(re.compile(r"<b>x</b>\u2060?\.json")).first).to_be_visible()
     assert main.locator(RENDERED).count() == 0
     assert asked == []
