@@ -30,6 +30,7 @@ from memory_core.records import (
     StrategicDetail,
     ToolDetail,
 )
+from memory_core.store.unit import kept_open
 from memory_core.trajectories import read_trajectories
 
 SESSIONS = 46
@@ -320,13 +321,14 @@ def build_demo(
         + [row["task"] for row in (*sources.queries, *sources.retrievals)]
     )
     replay = _Replay(bank, calendar, sources)
-    for number in range(1, SESSIONS + 1):
-        progress(f"Session {number} of {SESSIONS}", 0.1 + 0.8 * number / SESSIONS)
-        replay.session(number)
-    progress("Saved queries and proposals", 0.95)
-    replay.queries()
-    replay.proposals()
-    replay.runs()
+    with kept_open(building):
+        for number in range(1, SESSIONS + 1):
+            progress(f"Session {number} of {SESSIONS}", 0.1 + 0.8 * number / SESSIONS)
+            replay.session(number)
+        progress("Saved queries and proposals", 0.95)
+        replay.queries()
+        replay.proposals()
+        replay.runs()
     _discard(path)
     building.replace(path)
     _discard(building)

@@ -30,6 +30,8 @@ from memory_core import (
     StoreFullError,
     ToolDetail,
 )
+from memory_core.store.log import log_path
+from memory_core.store.unit import kept_open
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
 as_root = pytest.mark.skipif(
@@ -159,6 +161,30 @@ def test_a_bank_is_made_whole_or_not_at_all(disk: Callable[[str], Path]) -> None
         assert not list(path.parent.iterdir())
     path = disk("20m") / "bank.duckdb"
     assert small(path).update(lessons(1)).number == 1
+
+
+def test_a_bank_that_is_kept_open_while_it_is_built_is_whole_or_refused(
+    disk: Callable[[str], Path],
+) -> None:
+    ended = []
+    for size in ("3m", "4m", "20m"):
+        path = disk(size) / "bank.duckdb"
+        bank = small(path)
+        try:
+            with kept_open(path):
+                for k in range(20):
+                    long = ToolDetail("git", random.Random(k).randbytes(40_000).hex())
+                    bank.update(Batch([Add(f"Lesson {k}", "tool", "git", detail=long)]))
+            ended.append("whole")
+            assert not log_path(path).exists()
+            assert small(path).revisions() == bank.revisions()
+            assert len(small(path).snapshot()) == 20
+        except StoreFullError:
+            ended.append("refused")
+        for left in path.parent.iterdir():
+            left.unlink()
+    assert ended[0] == "refused"
+    assert ended[-1] == "whole"
 
 
 def test_on_a_full_disk_nothing_acknowledged_is_lost_and_all_can_be_read(
