@@ -26,6 +26,7 @@ def side_by_side(made: dict[str, Preview], k: int) -> None:
     number = st.column_config.NumberColumn
     st.dataframe(
         frame,
+        placeholder="",
         column_config={
             "kept": number(width=60),
             "dropped": number(width=70),
@@ -89,6 +90,7 @@ def dropped(desk: Desk, name: str, preview: Preview) -> None:
     frame = _dropped_frame(preview, ids)
     event = st.dataframe(
         frame,
+        placeholder="",
         column_config={
             "id": st.column_config.NumberColumn(width=55, format="%d"),
             "kind": st.column_config.TextColumn("", width=36),

@@ -41,7 +41,7 @@ def section(desk: Desk, form: Form) -> None:
         _chart(points, form.k)
         with st.expander("As a table"):
             frame = _frame(points, form.k)
-            st.dataframe(frame, hide_index=True)
+            st.dataframe(frame, hide_index=True, placeholder="")
             table_downloads(frame, "quality-against-size")
 
 

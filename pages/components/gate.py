@@ -111,6 +111,7 @@ def _table(found: Comparison, key: str) -> None:
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("mean of")
     st.dataframe(
         frame,
+        placeholder="",
         column_config={
             "before": number(format="%.3f"),
             "after": number(format="%.3f"),

@@ -33,7 +33,8 @@ def section(desk: Desk, rows: Rows) -> None:
     st.caption(f"{count(len(shown), 'memory', 'memories')} · choose one to see its outcomes")
     number = st.column_config.NumberColumn
     event = st.dataframe(
-        _frame(desk.snapshot, shown), hide_index=True, height=360, on_select="rerun",
+        _frame(desk.snapshot, shown), hide_index=True, placeholder="", height=360,
+        on_select="rerun",
         selection_mode="single-row", key=f"uses-{desk.signature}-{only}",
         column_config={
             "text": st.column_config.TextColumn(width=460),

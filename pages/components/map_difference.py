@@ -237,7 +237,7 @@ def _table(found: MapDifference, pairs: Sequence[tuple[int, int]], key: str) -> 
         index=pd.Index([memory.id for memory in memories], name="id"),
     )
     st.dataframe(
-        frame, height=300, key=f"{key}-table",
+        frame, height=300, placeholder="", key=f"{key}-table",
         column_config={
             "kind": st.column_config.TextColumn("", width=36),
             "text": st.column_config.TextColumn(width=480),

@@ -97,7 +97,7 @@ def _show(found: dict[int, Quality], made: dict[int, Revision], asked: Form) -> 
     )  # fmt: skip
     with st.expander("As a table"):
         frame = _frame(found, made, asked)
-        st.dataframe(frame, hide_index=True)
+        st.dataframe(frame, hide_index=True, placeholder="")
         table_downloads(frame, "quality-history")
 
 

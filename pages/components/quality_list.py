@@ -43,6 +43,7 @@ def table(desk: Desk, quality: Quality, asked: Form) -> None:
     number = st.column_config.NumberColumn
     st.dataframe(
         frame,
+        placeholder="",
         column_config={
             "id": number(width=45, format="%d"),
             "query": st.column_config.TextColumn("query", width=400),

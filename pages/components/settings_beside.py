@@ -33,7 +33,7 @@ def section(desk: Desk, found: Retrieval) -> None:
         st.info("Neither finds anything.")
         return
     st.dataframe(
-        _frame(told), hide_index=True, height="content", key="moves",
+        _frame(told), hide_index=True, placeholder="", height="content", key="moves",
         column_config={
             "kind": st.column_config.TextColumn("", width=36),
             "text": st.column_config.TextColumn("text", width=520),
