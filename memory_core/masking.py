@@ -9,7 +9,7 @@ a pattern that cannot run back over what it has read, so the time is proportiona
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -93,6 +93,7 @@ TOKENS: tuple[_Token, ...] = (
     _token("Postman key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
     _token("Atlassian token", "ATATT3 ATCTT3 ATBB", r"AT(?:ATT3|CTT3|BB)[\w=-]{28,}+"),
     _token("Vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}+"),
+    _token("Vault token", "s.", r"s\.(?=[A-Za-z]*\d)[A-Za-z0-9]{20,26}(?![\w.])"),
     _token("New Relic key", "NRAK- NRJS-", r"NR(?:AK|JS)-[A-Za-z0-9]{19,}+"),
     _token("Sentry token", "sntrys_ sntryu_", r"sntry[su]_[\w=+/-]{32,}+"),
     _token("Grafana token", "glsa_ glc_", r"gl(?:sa|c)_[\w=+/-]{32,}+"),
@@ -111,6 +112,13 @@ TOKENS: tuple[_Token, ...] = (
            r"[Bb](?:earer|EARER)[ \t]{1,4}([\w.~+/-]{16,}+={0,2})"),
     _token("basic authorization", "Basic basic", r"[Bb]asic[ \t]{1,4}"
            r"((?=[A-Za-z+/]{0,64}[0-9=])[A-Za-z0-9+/]{10,}+={0,2})(?![\w.-])"),
+    _token("basic authorization", "auth", r"auth\\*\"[ ]{0,4}:[ ]{0,4}\\*\""
+           r"((?=[A-Za-z+/]{0,64}[0-9=])[A-Za-z0-9+/]{12,}+={0,2})\\*\""),
+    _token("authorization", "Authorization authorization",
+           r"[Aa]uthorization[\\\"' ]{0,40}[:=][\\\"' ]{0,40}(?:[A-Za-z]{3,12}[ ]{1,4})?"
+           r"((?=[A-Za-z_-]{0,64}\d)[\w.~+/=-]{16,}+)"),
+    _token("key in a URL", "?key= &key=", r"[?&]key=((?=[A-Za-z_-]{0,64}\d)[\w.~%-]{16,}+)"),
+    _token("password", "login", r"login\s{1,4}\S{1,128}\s{1,4}password\s{1,4}(\S{3,256}+)"),
     _token("session cookie", "Cookie: cookie: Cookie\": cookie\":",
            r"[Cc]ookie(?:: |\\*\": *\\*\")"
            r"((?=[^\n\"']{16})(?:[\w.-]{1,64}=[^;\s\"'\\]{1,4000}+;? ?)++)"),
@@ -129,15 +137,18 @@ _KEY_LINES = re.compile(
     r"|[A-Za-z0-9+/=]{16,}+|[A-Za-z0-9+/=]++(?=\Z|\s*-))*+"
 )
 
-_URL_LOGIN = re.compile(r"://([^\s:@/\"'<>\\]{0,128}):([^\s@\"'<>\\]{1,256}?)@[\w\[$<{-]")
+_URL_LOGIN = re.compile(
+    r"://([^\s:@/\"'<>\\]{0,128}):([^\s@\"'<>\\]{1,256}?(?:@[^\s@/?#\"'<>\\]{1,64})*?)"
+    r"@(?![^\s@/?#\"'<>\\]{1,64}@)[\w\[$<{-]"
+)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}$")
 _DATABASES = (
     "postgres", "mysql", "mariadb", "mongodb", "redis", "amqp", "mssql", "sqlserver", "oracle",
     "clickhouse", "cockroach", "snowflake", "jdbc", "cassandra", "neo4j", "bolt", "couchdb",
 )  # fmt: skip
 
-_AFTER_AT = re.compile(r"@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}+)(?![\w(\[])")
-_LOCAL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._%+-"
+_AFTER_AT = re.compile(r"@((?:[^\W_]|-){1,63}(?:\.(?:[^\W_]|-){1,63}){1,8}+)(?![\w(\[])")
+_BEFORE_AT = re.compile(r"[\w.%+-]{1,64}\Z")
 _NO_TOP_DOMAINS = {
     "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "py", "md", "json",
     "yml", "yaml", "toml", "txt", "html", "local",
@@ -147,16 +158,45 @@ _LONG_BASE64 = re.compile(
 )
 
 _ESCAPE_BEFORE = re.compile(r"(?:\\[nrt]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2}|\x1b\[[0-9;]*m)\Z")
+_ESCAPED = re.compile(r"\\{1,31}(?:u00([2-7][0-9A-Fa-f])|(/))|%([2-7][0-9A-Fa-f])")
+"""Signs as JSON, in JSON text or deeper, and URLs write them."""
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """The secrets in a text by place; they do not overlap."""
+    """The secrets in a text by place; they do not overlap.
+
+    What JSON or a URL has escaped counts as what it stands for: `\\u0022`, `\\/`, `%40`.
+    """
+    return _apart([*_found(text), *_behind_escapes(text)])
+
+
+def _behind_escapes(text: str) -> Iterator[Secret]:
+    """Those that only the text without escapes shows, at their places in the text with them."""
+    escapes = list(_ESCAPED.finditer(text))
+    if not escapes:
+        return
+    pieces: list[str] = []
+    starts, shifts = [0], [0]  # places after an escaped sign, and what to add to those from there
+    last = 0
+    for escape in escapes:
+        pieces += (text[last : escape.start()], escape[2] or chr(int(escape[1] or escape[3], 16)))
+        last = escape.end()
+        shifts.append(shifts[-1] + len(escape[0]) - 1)
+        starts.append(last - shifts[-1])
+    for secret in _found("".join((*pieces, text[last:]))):
+        first, end = (
+            place + shifts[bisect_right(starts, place) - 1] for place in (secret.start, secret.end)
+        )
+        yield Secret(secret.kind, first, end)
+
+
+def _found(text: str) -> list[Secret]:
     found = [*_key_blocks(text), *_tokens(text), *_logins(text)]
     found += [Secret(kind, start, end) for kind, start, end in find_assigned(text)]
     found += _after_key_ids(text, found)
     found += _repeated(text, found)
     found += _mail_addresses(text)
-    return _apart(found)
+    return found
 
 
 def mask_secrets(text: str) -> tuple[str, tuple[Secret, ...]]:
@@ -244,8 +284,8 @@ def _mail_addresses(text: str) -> Iterator[Secret]:
     while at >= 0:
         match = _AFTER_AT.match(text, at)
         if match and match[1].rpartition(".")[2].isalpha():
-            before = text[max(0, at - 64) : at]
-            local = before[len(before.rstrip(_LOCAL)) :].lstrip(".-%+")
+            before = _BEFORE_AT.search(text, max(0, at - 64), at)
+            local = before[0].lstrip(".-%+") if before else ""
             if _is_mail(text, local, match):
                 yield Secret("e-mail address", at - len(local), match.end())
         at = text.find("@", at + 1)

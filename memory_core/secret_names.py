@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_STEMS = ("pass", "pwd", "secret", "token", "key", "credential")
+_STEMS = (
+    "pass", "pwd", "secret", "token", "key", "credential",
+    "kennwort", "contrase", "senha", "парол", "密码", "パスワード",
+)  # fmt: skip
 _SPELLINGS = tuple(form for stem in _STEMS for form in (stem, stem.title(), stem.upper()))
 _NAME = re.compile(
     r"""
-    (?P<password> passw(?:or)?d | passphrase | passcode | pass(?=\W) | pwd(?=\W) )
+    (?P<password> passw(?:or)?[dt] | passphrase | passcode | pass(?=\W) | pwd(?=\W)
+    | kennwort | contraseña | senha | пароль | 密码 | パスワード )
     | (?P<key> secret(?:[_-]?(?:access)?[_-]?key)? | token | credentials? | passkey | key )
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -19,19 +23,22 @@ _SECRET_KEY = re.compile(
 )
 """What makes a key one that must be kept: a primary key or a cache key is none."""
 _PUBLIC_BEFORE = re.compile(
+    r"(?:(?<![A-Za-z])|(?-i:(?<=[a-z])(?=[A-Z])))"
     r"(?:page|next|prev|previous|sync|continu\w{2,7}|cursor|cancel\w{0,7}|pad|eos|bos|unk|mask|sep"
-    r"|stop|special|num|max|n|per|last|first|cls|public|reset|has|is|show|forgot|hide)[_\- ]?$",
+    r"|stop|special|num|max|n|per|last|first|cls|public|has|is|show|forgot|hide)[_\- ]?$",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
     r"""
-    (?P<quote> \\{0,6}["'`] )? \]? [ \t]{0,8}
+    (?P<quote> \\{0,31}["'`] )? \]? [ \t]{0,8}
     (?: (?P<sign> := | => | == | = | : ) | [ ](?P<word>is|was)(?=[ ]) | (?P<tag> > ) ) [ \t]{0,8}
     """,
     re.VERBOSE,
 )
+_AFTER_FLAG = re.compile(r"""[ ]|\\{0,31}["'],\s{0,16}(?=\\{0,31}["'])""")
+"""Between a flag and its value, in a list of arguments too: `["--password", "…"]`."""
 _FLAG = re.compile(r"(?:^|[\s\"'`\[,(])-{1,2}[\w-]{0,40}$")
-_OPENING = re.compile(r"""(?:[brfu]{0,2})(\\{0,6}["'`])""")
+_OPENING = re.compile(r"""(?:[brfu]{0,2})(\\{0,31}["'`])""")
 _BARE = re.compile(r"""[^\s"'`,;&<>\\)\]}|]{1,512}""")
 _PLACEHOLDERS = {
     "none", "null", "nil", "true", "false", "undefined", "string", "str", "text", "bool", "int",
@@ -44,13 +51,17 @@ _PLACEHOLDERS = {
     "accepted", "refused", "ok", "ask", "stdin",
 }  # fmt: skip
 _PLACEHOLDER_START = re.compile(
-    r"""[<$%{\[(*#]|\.\.\.|…|x{4,}|-{2,}|\\[nrtu]|
+    r"""[<${\[(]|%(?![0-9a-f]{2}|\w{5})|[*#](?!\w)|\.\.\.|…|x{4,}|-{2,}|\\[nrtu]|
     (?:your|my|the|some|insert|enter|replace|example|sample|dummy|fake|placeholder|redacted
     |\[?masked|todo|change)(?:[_\-. ]|$)|(?:os|process|env|self|this|config|settings|args|options
     |ctx|request|req|secrets|credentials|user|data|row|params|getpass|import|await|new|lambda)[.(\[]""",
     re.IGNORECASE | re.VERBOSE,
 )
-_CODE = re.compile(r"[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)+$|[A-Za-z_][\w.]*\(|[a-z]+(?:_[a-z]+)+$")
+_CODE = re.compile(
+    r"[A-Za-z_]\w{0,30}(?:\.[A-Za-z_]\w{0,30})+$|[A-Za-z_][\w.]*\(|[a-z]+(?:_[a-z]+)+$"
+)
+_MOST_IN_PHRASE = 24
+"""Words of a passphrase."""
 _SHORTEST = {"password": 4, "key": 8}
 
 
@@ -86,17 +97,18 @@ def _value(text: str, name: re.Match[str]) -> tuple[str, int, int] | None:
     if _PUBLIC_BEFORE.search(before):
         return None
     between = _BETWEEN.match(text, name.end())
-    flag = not between and text[name.end() : name.end() + 1] == " " and _FLAG.search(before)
-    if between is None and not flag:
+    flag = None if between else _FLAG.search(before)
+    after = _AFTER_FLAG.match(text, name.end()) if flag else between
+    if after is None:
         return None
-    at = between.end() if between else name.end() + 1
+    at = after.end()
     start, end, quoted = _span(text, at)
     value = text[start:end]
     if between and between["tag"] and not text.startswith("</", end):
         return None
     named = bool(between and (between["quote"] or between["sign"] == "=")) or bool(flag)
     upper = name[0].isupper()
-    if not _is_secret(value, group, quoted=quoted, named=named and (upper or bool(flag))):
+    if not _is_secret(value, name, quoted=quoted, named=named and (upper or bool(flag))):
         return None
     return _kind(group, before, name[0]), start, end
 
@@ -111,13 +123,14 @@ def _span(text: str, at: int) -> tuple[int, int, bool]:
     line = text.find("\n", start, start + 1024)
     limit = line if line >= 0 else min(start + 1024, len(text))
     end = text.find(quote, start, limit)
-    while end > start and len(quote) == 1 and text[end - 1] == "\\":
+    while end > start and text[end - 1] == "\\":  # a quote within the value
         end = text.find(quote, end + 1, limit)
     return start, end if end >= 0 else limit, True  # where it is cut off, to the end of the line
 
 
-def _is_secret(value: str, group: str, *, quoted: bool, named: bool) -> bool:
+def _is_secret(value: str, name: re.Match[str], *, quoted: bool, named: bool) -> bool:
     """`named`: the name leaves no doubt that a value follows, such as an environment variable."""
+    group = name.lastgroup or "key"
     if len(value) < _SHORTEST[group] or is_placeholder(value):
         return False
     odd = any(c.isdigit() for c in value) or not value.isascii()
@@ -126,7 +139,7 @@ def _is_secret(value: str, group: str, *, quoted: bool, named: bool) -> bool:
             quoted or not _CODE.match(value)
         )  # fmt: skip
     if quoted:
-        return value.count(" ") < 4
+        return value.count(" ") < (_MOST_IN_PHRASE if name[0].lower() == "passphrase" else 4)
     if _CODE.match(value):
         return False
     return odd or named or not value.strip(".:!?").isalpha()

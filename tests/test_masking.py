@@ -82,6 +82,33 @@ SECRETS: dict[str, tuple[str, str]] = {
         ("e-mail address", "write to {} today", "nora.vance+air@mail.example.co.uk"),
     )
 }
+HIDDEN: dict[str, tuple[str, str]] = {
+    # how it is written: the text around the secret, and the secret itself
+    name: (template.replace("{}", secret), secret)
+    for name, template, secret in (
+        ("quotes as .NET escapes them", r"{\u0022password\u0022:\u0022{}\u0022}", some(9)),
+        ("slashes as PHP escapes them", r'"mysql:\/\/app:{}@db\/shop"', some(12)),
+        ("a token with its dash escaped", r"sk\u002dant\u002dapi03-{}", some(40)),
+        ("a whole URL within a URL", "?to=https%3A%2F%2Fjoe:{}@shop.example.com", some(12)),
+        ("an assignment within a URL", "?next=%2Fin%3Frefresh_token%3D{}", some(20)),
+        ("an address within a URL", "?user={}&page=2", "nora.vance%40mail.example.com"),
+        ("JSON in JSON in JSON", r"{\\\"password\\\": \\\"{}\\\"}", some(9)),
+        ("JSON within that", r"{\\\\\\\"password\\\\\\\":\\\\\\\"{}\\\\\\\"}", some(9)),
+        ("a quote within the value", r'{\"password\": \"{}\"}', f'ab1\\\\\\"{some(9)}'),
+        ("an @ within the value", "mysql://root:{}@db/shop", f"a1@{some(8)}"),
+        ("a sign that also opens a slot", 'password: "{}"', f"#{some(9)}"),
+        ("a list of arguments", '["login", "--password", "{}"]', some(9)),
+        ("a name that ends like a counter's", "aws_session_token={}", some(40)),
+        ("a passphrase of many words", 'passphrase: "{}"', "otter lamp seven cloud river moss"),
+        ("another language", "Passwort: {}", some(9)),
+        ("an address with umlauts", "an {} heute", "jürgen@bäckerei.example.de"),
+        ("netrc", "machine shop.example.com login joe password {}", some(9)),
+        ("Docker's config", '{"auths": {"hub": {"auth": "{}"}}}', some(24)),
+        ("a scheme of its own", "Authorization: Token {}", some(24)),
+        ("a key in a URL", "https://maps.example.com/v1?key={}&q=x", some(24)),
+        ("a signature with an escape", "https://x.example.com/?sig={}", "%2B" + some(40)),
+    )
+}  # fmt: skip
 HARMLESS = (
     "commit 3f786850e387550fdab836ed7e6dc881de23001b",
     "id 123e4567-e89b-12d3-a456-426614174000",
@@ -117,6 +144,9 @@ HARMLESS = (
     "[masked: password]",
     "sk-learn",
     "the key is in params=",
+    r"C:\\/temp and 50%4000 and @decorator",
+    "https://example.com/list?key=page-two&sort=up",
+    r"{\u0022total_tokens\u0022: 1532}",
 )
 
 
@@ -135,6 +165,16 @@ def test_a_secret_is_masked_and_told(name: str) -> None:
     assert masked.startswith("before ")
     assert masked.endswith("after") or name.endswith("cut off")  # that one has no end
     assert found
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_a_secret_is_masked_however_it_is_written(name: str) -> None:
+    text, secret = HIDDEN[name]
+    masked, _ = mask_secrets(f"before {text} after")
+    assert secret not in masked
+    assert secret[-5:] not in masked
+    assert masked.startswith("before ")
+    assert masked.endswith(" after")
 
 
 def test_many_secrets_in_one_text_are_each_masked() -> None:
