@@ -25,7 +25,7 @@ _MARKS = (
 def decoded(raw: bytes, warnings: list[str]) -> str:
     """The text of a file. Raises UnreadableTrajectoryError where it is none."""
     if raw[:2] == b"\x1f\x8b":
-        raw = _unzipped(raw)
+        raw = _unzipped(raw, warnings)
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
             return _lenient(raw[len(mark) :], encoding, warnings)
@@ -74,15 +74,26 @@ def _is_binary(head: bytes) -> bool:
     return head.count(0) > 8 or strange * 20 > len(head)
 
 
-def _unzipped(raw: bytes) -> bytes:
-    packed = zlib.decompressobj(wbits=31)
-    try:
-        text = packed.decompress(raw, MAX_UNPACKED)
-    except zlib.error as error:
-        raise UnreadableTrajectoryError(f"This gzip file is damaged: {error}.") from error
-    if packed.unconsumed_tail:
-        raise UnreadableTrajectoryError(_too_much())
-    return text
+def _unzipped(raw: bytes, warnings: list[str]) -> bytes:
+    """What a gzip file holds: one member, or several in a row where a log was added to."""
+    pieces: list[bytes] = []
+    left = MAX_UNPACKED
+    while raw[:2] == b"\x1f\x8b":
+        packed = zlib.decompressobj(wbits=31)
+        try:
+            pieces.append(packed.decompress(raw, left + 1))
+        except zlib.error as error:
+            raise UnreadableTrajectoryError(
+                f"This gzip file is damaged: {error}. Pack the run again, or give it unpacked."
+            ) from error
+        left -= len(pieces[-1])
+        if left < 0:
+            raise UnreadableTrajectoryError(_too_much())
+        if not packed.eof:
+            warnings.append("The gzip file ends too early; what comes before was read.")
+            break
+        raw = packed.unused_data
+    return b"".join(pieces)
 
 
 def is_zip(raw: bytes) -> bool:

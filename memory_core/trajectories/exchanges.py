@@ -52,6 +52,11 @@ def _body(value: Any) -> dict[str, Any]:
     return outer
 
 
+def answer_of(record: dict[str, Any]) -> list[Any]:
+    """The messages of the reply to a request, under any of its names."""
+    return reply_in(record.get("response", record.get("reply", record.get("output"))))
+
+
 def reply_in(body: Any) -> list[Any]:
     """The messages of a reply of OpenAI's, Anthropic's or Gemini's."""
     reply = _body(body)

@@ -14,6 +14,7 @@ from memory_core.trajectories.formats import FORMATS
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.joining import Reading, joined
 from memory_core.trajectories.masked import mask_trajectories
+from memory_core.trajectories.messages import messages_in
 from memory_core.trajectories.normal_form import MAX_DEPTH, clean_trajectory
 from memory_core.trajectories.source import ABSENT, Source, fenced
 
@@ -24,7 +25,8 @@ _BY_NAME = {one.name.lower(): one for one in FORMATS}
 _DEEPEST = 3
 """How deep in a document that is of no format itself one is looked for."""
 _MOST_LOOKED_INTO = 200
-_SURPRISES = (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError)
+_SURPRISES = (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError,
+              OverflowError)  # fmt: skip
 
 
 def read_trajectories(
@@ -115,6 +117,8 @@ def _candidates(source: Source) -> Iterator[Source]:
         inner = Source(block, source.filename, ABSENT, source.warnings, source.pictures)
         if inner.head:
             yield inner
+    if talks := _talks(source.value):
+        yield source.part(talks)
     for value in _inside(source.value, _DEEPEST):
         if isinstance(value, str):
             yield Source(value, source.filename, ABSENT, source.warnings, source.pictures)
@@ -124,6 +128,14 @@ def _candidates(source: Source) -> Iterator[Source]:
         yield Source(source.value, source.filename, ABSENT, source.warnings, source.pictures)
     elif source.value is not ABSENT:
         yield source.in_rows()
+
+
+def _talks(value: Any) -> list[Any]:
+    """A list of lists of messages, each a run, as a list of documents."""
+    talks = value if isinstance(value, list) else []
+    if len(talks) > 1 and all(isinstance(talk, list) and messages_in(talk) for talk in talks):
+        return [{"messages": talk} for talk in talks]
+    return []
 
 
 def _inside(value: Any, depth: int) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -66,7 +67,10 @@ def string(value: Any) -> str:
 def number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if value == value and abs(value) != float("inf") else None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # more digits than a float has room for
+        return None
 
 
 def first_string(value: dict[str, Any], *names: str) -> str:

@@ -15,7 +15,15 @@ from memory_core.trajectories.shapes import Pictures
 ABSENT: Any = object()
 """Stands where a text is no JSON document."""
 _HEAD = 40
-_DECODER = json.JSONDecoder(strict=False)
+_MOST_DIGITS = 300
+
+
+def _whole_number(digits: str) -> int | str:
+    """A number; as text where it has more digits than a float, and at last Python, can take."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_int=_whole_number)
 """Line breaks within strings, as terminals leave them, do no harm."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
 _SPACE = re.compile(r"[\s,\x1e]*")
@@ -45,7 +53,7 @@ class Source:
         if start not in ("{", "[", '"'):
             return ABSENT
         try:
-            return _opened(json.loads(self.text, strict=False))
+            return _opened(_DECODER.decode(self.text))
         except RecursionError:
             return ABSENT
         except json.JSONDecodeError as error:
@@ -141,7 +149,7 @@ def _record(text: str, start: int, *, first: bool) -> tuple[Any, int]:
 
 def _loaded(text: str) -> Any:
     try:
-        return json.loads(text, strict=False)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError):
         return ABSENT
 

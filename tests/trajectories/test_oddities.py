@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -339,3 +340,74 @@ def test_characters_that_no_store_holds_are_replaced() -> None:
     told = reading.trajectories[0].steps[-2].observation
     assert "\x00" not in told
     told.encode()
+
+
+@pytest.mark.parametrize(
+    ("told", "success", "reward"),
+    [
+        ({"reward": 1}, True, 1.0),
+        ({"reward": 0.5}, False, 0.5),
+        ({"reward": True}, True, 1.0),
+        ({"reward": "1.0"}, True, 1.0),
+        ({"reward": "0"}, False, 0.0),
+        ({"reward": "good"}, None, None),
+        ({"reward": None}, None, None),
+        ({"reward": float("nan")}, None, None),
+        ({"reward": float("inf")}, None, None),
+        ({"reward": 10**400}, None, None),
+        ({"success": "true"}, True, None),
+        ({"success": "False"}, False, None),
+        ({"success": 1}, True, None),
+        ({"success": "perhaps"}, None, None),
+        ({"passed": 1, "failed": 3}, None, None),
+    ],
+)
+def test_an_outcome_in_any_type(
+    told: dict[str, Any], success: bool | None, reward: float | None
+) -> None:
+    said = [{"role": "user", "content": "Sum the bill"}, {"role": "assistant", "content": "12"}]
+    (run,) = read_trajectories(json.dumps({"messages": said, **told})).trajectories
+    assert (run.outcome.success, run.outcome.reward) == (success, reward)
+
+
+@pytest.mark.parametrize(
+    "log", ["[%s]", '{"messages": [{"role": "user", "content": "x"}], "n": %s}']
+)
+def test_a_number_of_thousands_of_digits_stops_nothing(log: str) -> None:
+    assert read_trajectories(log % ("9" * 5000)).trajectories
+
+
+def test_a_gzip_file_of_several_members_is_read_whole() -> None:
+    told = codex(TALK).splitlines(keepends=True)
+    packed = gzip.compress("".join(told[:4]).encode()) + gzip.compress("".join(told[4:]).encode())
+    assert tools(read_trajectories(packed)) == WANTED
+
+
+def test_a_gzip_file_that_was_cut_says_so() -> None:
+    reading = read_trajectories(gzip.compress(codex(TALK).encode())[:-30])
+    assert any("gzip" in warning for warning in reading.warnings)
+
+
+def test_a_list_of_talks_is_as_many_runs() -> None:
+    talk = json.loads(openai_chat(TALK))
+    talk = talk if isinstance(talk, list) else talk["messages"]
+    reading = read_trajectories(json.dumps([talk, talk[:2], talk]))
+    assert len(reading.trajectories) == 3
+    assert tools(reading)[: len(WANTED)] == WANTED
+
+
+def test_a_picture_is_counted_once() -> None:
+    picture = {"type": "image", "source": {"media_type": "image/png", "data": "QUJD" * 200}}
+    row = {
+        "type": "user", "sessionId": "s", "uuid": "1", "parentUuid": None,
+        "message": {"role": "user", "content": [{"type": "text", "text": "Look"}, picture]},
+    }  # fmt: skip
+    assert read_trajectories(json.dumps(row)).warnings[-1].startswith("1 pictures")
+
+
+def test_a_response_that_repeats_its_question_keeps_its_answer() -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "weigh", "arguments": "{}"}
+    answer = {"object": "response", "input": "How heavy is it?", "output": [call]}
+    reading = read_trajectories(json.dumps(answer))
+    assert reading.format == "OpenAI Responses"
+    assert tools(reading) == ["weigh"]

@@ -11,7 +11,14 @@ from memory_core.run_records import Outcome, Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.messages import read_message
-from memory_core.trajectories.shapes import first_string, mapping, objects, string, text_of
+from memory_core.trajectories.shapes import (
+    Pictures,
+    first_string,
+    mapping,
+    objects,
+    string,
+    text_of,
+)
 from memory_core.trajectories.source import Source
 from memory_core.trajectories.threads import Record, threads
 
@@ -133,7 +140,7 @@ def _run(records: list[Record], source: Source, name: str, model: str) -> Trajec
 
 def _read(run: Run, records: Iterable[Record]) -> None:
     for record in records:
-        text = text_of(record.content.get("content"), run.pictures)
+        text = text_of(record.content.get("content"), Pictures())  # counted when it is read
         if text.startswith("[Request interrupted by user"):
             run.outcome = Outcome(reason="interrupted by the user")
         elif record.content.get("role") == "user":

@@ -10,7 +10,13 @@ from memory_core.run_records import Outcome, Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.messages import read_message
-from memory_core.trajectories.shapes import first_string, mapping, string, text_of
+from memory_core.trajectories.shapes import (
+    Pictures,
+    first_string,
+    mapping,
+    string,
+    text_of,
+)
 from memory_core.trajectories.source import Source
 
 _PUT_IN = re.compile(
@@ -48,7 +54,7 @@ def read(source: Source) -> Iterator[Trajectory]:
         elif kind == "response_item":
             begun = True
             run.outcome = Outcome() if payload.get("role") == "user" else run.outcome
-            read_message(run, _as_put_in(payload, run))
+            read_message(run, _as_put_in(payload))
         elif kind == "event_msg":
             _read_event(run, spoken, payload)
         elif kind == "compacted":
@@ -70,9 +76,9 @@ def _finished(run: Run, spoken: Run) -> Iterator[Trajectory]:
         yield trajectory
 
 
-def _as_put_in(payload: dict[str, Any], run: Run) -> dict[str, Any]:
+def _as_put_in(payload: dict[str, Any]) -> dict[str, Any]:
     if payload.get("role") == "user" and _PUT_IN.match(
-        text_of(payload.get("content"), run.pictures)
+        text_of(payload.get("content"), Pictures())  # counted when it is read
     ):
         return {**payload, "role": "system"}
     return payload

@@ -7,7 +7,12 @@ from typing import Any
 
 from memory_core.run_records import Trajectory
 from memory_core.trajectories.building import Run
-from memory_core.trajectories.exchanges import exchanges, is_exchange, reply_in
+from memory_core.trajectories.exchanges import (
+    answer_of,
+    exchanges,
+    is_exchange,
+    reply_in,
+)
 from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.messages import is_item, is_message, messages_in, read_messages
 from memory_core.trajectories.outcomes import outcome_of
@@ -42,7 +47,10 @@ def matches(source: Source) -> bool:
 
 
 def _is_chat_log(value: Any) -> bool:
-    return is_exchange(value) and not any(map(is_item, reply_in(mapping(value).get("response"))))
+    record = mapping(value)
+    if record.get("object") == "response":  # it knows more about its own input and output
+        return False
+    return is_exchange(record) and not any(map(is_item, answer_of(record)))
 
 
 def read(source: Source) -> Iterator[Trajectory]:

@@ -8,6 +8,7 @@ from typing import Any
 from memory_core.run_records import Outcome, Trajectory
 from memory_core.trajectories.building import Run
 from memory_core.trajectories.formats.format import Format
+from memory_core.trajectories.outcomes import verdict
 from memory_core.trajectories.shapes import items, string, text_of
 from memory_core.trajectories.source import Source, found_in
 
@@ -29,7 +30,7 @@ def read(source: Source) -> Iterator[Trajectory]:
                 source.pictures,
                 name=string(result.get("name")),
                 task=string(result.get("task")) or string(result.get("name")),
-                outcome=Outcome(solved if isinstance(solved, bool) else None),
+                outcome=Outcome(verdict(solved)),
             )
             for memory in items(result["memory"]):
                 run.say("assistant", text_of(memory, run.pictures).strip())
