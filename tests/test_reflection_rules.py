@@ -563,3 +563,25 @@ def test_each_sample_gives_a_few_lessons_that_raise_no_doubt(file):
         assert not lint_text(one.text, kind=one.kind, domain=one.domain, detail=one.detail)
         assert one.rationale
         assert all(item.steps for item in one.evidence)
+
+
+# -- what is no lesson -----------------------------------------------------------------------------
+
+
+def test_an_error_that_says_nothing_is_not_quoted_as_the_tool_s_answer():
+    failed = [call("cam.open", {"id": n}, error="error") for n in (1, 2, 3)]
+    worked = call("cam.open", {"id": 4}, "frame")
+    for run in (run_of("Check the camera feed.", *failed, worked), run_of("Check it.", *failed)):
+        assert not any("“error”" in one.text for one in adds(learned(run)))
+
+
+@pytest.mark.parametrize("tool", ["verify", "shelf.verify", "mcp__shelf__check", "validate_order"])
+def test_a_run_that_looked_again_is_not_said_to_have_failed_for_want_of_it(tool: str):
+    run = run_of(
+        "Sort the library by author and by year.",
+        call("sort", {"by": "author"}, "ok"),
+        call("sort", {"by": "year"}, "ok"),
+        call(tool, {}, "mismatch"),
+        outcome=Outcome(False),
+    )
+    assert not any("did not look again" in one.text for one in adds(learned(run)))

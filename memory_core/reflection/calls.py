@@ -29,8 +29,8 @@ _ENDINGS = words_of(
 )
 _THINKING = words_of("think thought plan todowrite update_plan todo_write reflect")
 _READING = re.compile(
-    r"^(?:get|list|search|find|read|view|fetch|lookup|look|open_file|cat|ls|grep|query|show|describe"
-    r"|check|calculate|think|inspect|browse|web|glob|session_status|status)"
+    r"^(?:[\w-]+(?:\.|__|[:/]))*(?:get|list|search|find|read|view|fetch|lookup|look|open_file|cat|ls|grep|query|show|describe"
+    r"|check|verify|validate|calculate|think|inspect|browse|web|glob|session_status|status)"
     r"(?:$|[_\W]|(?<=[a-z])(?=[A-Z]))",
     re.IGNORECASE,
 )

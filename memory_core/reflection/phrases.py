@@ -83,6 +83,11 @@ def told_by(error: str, *, words: int = 10) -> str:
     return clipped(cut[1] if cut else line.rstrip("."), words)
 
 
+def says_what_failed(error: str) -> bool:
+    """Whether an error says more than that there was one."""
+    return told_by(error).strip(" .…").lower() not in ("", "error", "failed", "failure")
+
+
 def _most_telling(error: str) -> str:
     message = _message_in_json(error)
     if message:

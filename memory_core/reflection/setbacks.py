@@ -10,7 +10,7 @@ from memory_core.reflection.context import Run
 from memory_core.reflection.differences import told_difference, usage_of
 from memory_core.reflection.gists import Gist
 from memory_core.reflection.lessons import Lesson, opened
-from memory_core.reflection.phrases import code, listed, quoted, shape_of, told_by
+from memory_core.reflection.phrases import code, listed, quoted, says_what_failed, shape_of, told_by
 from memory_core.reflection.recoveries import Recovery, unmended
 
 _OFTEN = 3
@@ -21,7 +21,7 @@ def of_dead_end(run: Run, calls: Sequence[Call], gist: Gist) -> Lesson | None:
     """Of a tool that failed alike again and again, and never worked."""
     alike: dict[tuple[str, str], list[Call]] = {}
     for call in unmended(calls):
-        if told_by(call.error).strip(" .…"):
+        if says_what_failed(call.error):
             alike.setdefault((call.tool, shape_of(call.error)), []).append(call)
     worked = {call.tool for call in calls if not call.failed}
     for (tool, shape), failures in alike.items():

@@ -27,6 +27,7 @@ from memory_core.reflection.phrases import (
     listed,
     one_line,
     quoted,
+    says_what_failed,
     shape_of,
     told_by,
     word_count,
@@ -97,7 +98,7 @@ def _of_recovery(
     run: Run, recovery: Recovery, gist: Gist, said: tuple[int, str] | None
 ) -> Lesson | None:
     failed, worked = recovery.failed, recovery.worked
-    if not told_by(failed.error).strip(" .…"):
+    if not says_what_failed(failed.error):
         return None
     found = _told(recovery, gist, said[1] if said else "")
     if found is None or not found.text:
