@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,7 +28,7 @@ _DECODER = json.JSONDecoder(strict=False, parse_int=_whole_number)
 """Line breaks within strings, as terminals leave them, do no harm."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],]', re.DOTALL)
 _SPACE = re.compile(r"[\s,\x1e]*")
-_FENCE = re.compile(r"^(```+|~~~+)[^\n`]*\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^(```+|~~~+)([^\n`]*)(?:\n|\Z)", re.MULTILINE)
 
 
 @dataclass
@@ -191,11 +192,27 @@ def fenced(text: str) -> list[str]:
     """What stands in Markdown's fences, the longest first. A fence that never ends reaches far."""
     if "```" not in text and "~~~" not in text:
         return []
-    found = [match[2] for match in _FENCE.finditer(text)]
+    found = list(_between_fences(text))
     if not found:
         opening = re.match(r"\s*(?:```+|~~~+)[^\n`]*\n", text)
         found = [text[opening.end() :]] if opening else []
     return sorted(found, key=len, reverse=True)
+
+
+def _between_fences(text: str) -> Iterator[str]:
+    """What stands between each fence and the next bare one of the same signs, in linear time."""
+    fences = list(_FENCE.finditer(text))
+    closing: dict[str, list[re.Match[str]]] = {}
+    for fence in fences:
+        if not fence[2].strip():
+            closing.setdefault(fence[1], []).append(fence)
+    done = 0
+    for fence in fences:
+        later = closing.get(fence[1], [])
+        place = bisect_left(later, fence.end(), key=re.Match.start)
+        if fence.start() >= done and place < len(later):
+            done = later[place].end()
+            yield text[fence.end() : later[place].start()]
 
 
 def found_in(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import time
 import zipfile
 
 import pytest
@@ -90,3 +91,9 @@ def test_runs_within_runs_without_end_are_cut() -> None:
             "inputs": {"input": "x"},
         }
     assert read_trajectories(json.dumps(run)).trajectories
+
+
+def test_fences_that_never_end_take_no_longer_than_their_text() -> None:
+    begun = time.monotonic()
+    assert read_trajectories("```a\nx\n" * 50_000).format == "raw text"
+    assert time.monotonic() - begun < 20
