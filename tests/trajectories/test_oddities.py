@@ -411,3 +411,10 @@ def test_a_response_that_repeats_its_question_keeps_its_answer() -> None:
     reading = read_trajectories(json.dumps(answer))
     assert reading.format == "OpenAI Responses"
     assert tools(reading) == ["weigh"]
+
+
+def test_the_task_of_cursor_is_what_the_user_typed() -> None:
+    asked = "<attached_files>a.tsx</attached_files>\n<user_query>\nAdd a button\n</user_query>"
+    line = {"role": "user", "message": {"content": [{"type": "text", "text": asked}]}}
+    (run,) = read_trajectories(lines([line])).trajectories
+    assert run.task == "Add a button"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,9 @@ from memory_core.trajectories.formats.format import Format
 from memory_core.trajectories.messages import read_message
 from memory_core.trajectories.shapes import mapping
 from memory_core.trajectories.source import Source
+
+_ASKED = re.compile(r"<user_query>\s*(.+?)\s*</user_query>", re.DOTALL)
+"""The user's own words among the files and rules that Cursor puts around them."""
 
 
 def _is_line(value: Any) -> bool:
@@ -29,6 +33,8 @@ def read(source: Source) -> Iterator[Trajectory]:
     for value in source.records():
         if _is_line(value):
             read_message(run, {"role": value["role"], **_without_type(value["message"])})
+    if asked := _ASKED.search(run.finish().task):
+        run.task = asked[1]
     yield run.finish()
 
 
