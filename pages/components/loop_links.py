@@ -89,7 +89,8 @@ def _lesson(bank: MemoryBank, proposal: Proposal) -> None:
     if proposal.revision is not None and proposal.state == "accepted":
         words[-1] += f" in revision {proposal.revision}"
     if steps:
-        words.append(f"from steps {', '.join(map(str, sorted(set(steps))[:10]))}")
+        some = sorted(set(steps))[:10]
+        words.append(f"from {'step' if len(some) == 1 else 'steps'} {', '.join(map(str, some))}")
     st.markdown(md(text))
     st.caption(" · ".join(words))
 

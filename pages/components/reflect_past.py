@@ -118,12 +118,12 @@ def _frame(desk: Desk, listed: tuple[ReflectionSummary, ...]) -> Any:
         rows.append({
             "when": when(made.made_at_us),
             "by": made.reflector,
-            "about": made.reason.removeprefix("Reflection on: "),
-            "runs": len(made.trajectory_ids),
             "drafts": len(made.proposal_ids),
             "accepted": states["accepted"],
             "waiting": states["pending"],
             "rejected": states["rejected"],
+            "about": made.reason.removeprefix("Reflection on").lstrip(": "),
+            "runs": len(made.trajectory_ids),
             "refused": len(made.refused),
             "tokens": made.usage.input_tokens + made.usage.output_tokens,
         })  # fmt: skip

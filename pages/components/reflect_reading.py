@@ -77,7 +77,7 @@ def _masked(reading: Reading) -> None:
     several = len(reading.trajectories) > 1
     places = [f"run {run}, step {step}" if several else f"step {step}" for run, step in where]
     told = ", ".join(f"{md(kind)} × {n}" for kind, n in kinds.items())
-    more = f" and {len(places) - 8} more places" if len(places) > 8 else ""
+    more = f" and {count(len(places) - 8, 'more place')}" if len(places) > 8 else ""
     st.caption(
         f"🔒 Masked before anything is kept or sent: {told} · in "
         + ("; ".join(places[:8]) + more if places else "the task")
