@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
 import time
 from contextlib import closing
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +31,9 @@ from memory_core import (
     Observation,
     OutcomeRecorded,
     Planned,
+    SettingsError,
     Stepped,
+    StoreFullError,
     Task,
     read_trajectories,
     run_episode,
@@ -266,6 +275,59 @@ def test_answers_that_are_none_leave_the_bank_whole(taught: MemoryBank, answer: 
     assert (episode.ending == "error") == (answer is None or answer == "text" or not episode.steps)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("text", None), ("description", 3), ("inventory", None), ("actions", None), ("actions", (1,)),
+     ("reward", None), ("reward", "9"), ("reward", 10**400), ("done", "no"), ("success", "yes")],
+)  # fmt: skip
+def test_an_answer_whose_fields_are_nonsense_is_told_by_the_field(
+    taught: MemoryBank, field: str, value: object
+) -> None:
+    answer = replace(Observation("x", done=True), **{field: value})
+    episode = last_episode(run_episode(Scripted(), Odd(answer), WALK, taught))
+    assert episode.ending == "error"
+    assert f"`{field}` of an Observation must be" in episode.error
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("text", 5), ("thought", None), ("followed", None), ("followed", ("1",)), ("followed", ([],))],
+)
+def test_an_action_whose_fields_are_nonsense_keeps_the_run_so_far(
+    taught: MemoryBank, field: str, value: object
+) -> None:
+    class Confused(Scripted):
+        def act(self, observation: Observation) -> Action:
+            action = super().act(observation)
+            return replace(action, **{field: value}) if self.done > 2 else action
+
+    episode = last_episode(run_episode(Confused(), Corridor(9), WALK, taught))
+    assert (episode.ending, len(episode.steps)) == ("error", 2)
+    assert f"`{field}` of an Action must be" in episode.error
+    assert taught.trajectory(episode.trajectory_id) is not None
+
+
+def test_numbers_and_truths_of_numpy_are_as_good_as_plain_ones(taught: MemoryBank) -> None:
+    answer = Observation("x", reward=np.float32(2), done=np.True_, success=np.bool_(True))
+    episode = last_episode(run_episode(Scripted(), Odd(answer), WALK, taught))
+    assert (episode.ending, episode.reward, episode.error) == ("success", 2.0, "")
+    assert type(episode.reward) is float
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"max_steps": -1}, {"max_steps": None}, {"max_steps": 1.5}, {"timeout": -1.0},
+     {"timeout": float("nan")}, {"timeout": float("inf")}, {"timeout": "9"}],
+)  # fmt: skip
+def test_a_limit_that_is_none_is_refused_before_anything_is_begun(
+    taught: MemoryBank, limits: dict[str, Any]
+) -> None:
+    before = taught.epoch
+    with pytest.raises(SettingsError, match=f"`{next(iter(limits))}` must be"):
+        last_episode(run_episode(Scripted(), Corridor(), WALK, taught, **limits))
+    assert taught.epoch == before
+
+
 def test_an_agent_that_claims_memories_it_never_had(taught: MemoryBank) -> None:
     class Boaster(Scripted):
         def act(self, observation: Observation) -> Action:
@@ -297,10 +359,48 @@ def test_an_interrupt_goes_through_and_the_run_is_kept(taught: MemoryBank) -> No
     assert kept.outcome.reason == "stopped"
 
 
+def test_an_agent_that_ends_the_program_is_told_with_the_run(taught: MemoryBank) -> None:
+    agent = Failing(2, lambda: raising(SystemExit("no more credit")))
+    with pytest.raises(SystemExit):
+        last_episode(run_episode(agent, Corridor(9), WALK, taught))
+    (kept,) = taught.trajectories()
+    assert kept.outcome.reason == "SystemExit: no more credit"
+
+
+def test_an_interrupt_is_not_lost_where_the_run_cannot_be_kept(
+    taught: MemoryBank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object, **how: object) -> None:
+        raise StoreFullError("No space is left.")
+
+    monkeypatch.setattr(taught, "keep_trajectories", full)
+    agent = Failing(2, lambda: raising(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        last_episode(run_episode(agent, Corridor(9), WALK, taught))
+    assert stopped.value.__notes__ == ["The run could not be kept: No space is left."]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there SIGINT would end the process")
+def test_an_interrupt_leaves_a_world_alone_that_is_still_at_work(taught: MemoryBank) -> None:
+    world, answering = Corridor(9), threading.Event()
+
+    def stop_it() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        answering.wait(20)
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            last_episode(run_episode(Failing(2, stop_it), world, WALK, taught, timeout=60))
+    finally:
+        answering.set()
+    assert world.closed == 0
+    assert len(taught.trajectories()) == 1
+
+
 # -- stopping -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("after", [Began, Stepped, Ended, OutcomeRecorded])
+@pytest.mark.parametrize("after", [Planned, Began, Stepped, Ended, OutcomeRecorded])
 def test_closing_the_events_anywhere_keeps_what_there_was(
     taught: MemoryBank, after: type[object]
 ) -> None:
@@ -309,7 +409,7 @@ def test_closing_the_events_anywhere_keeps_what_there_was(
         for event in events:
             if isinstance(event, after):
                 break
-    assert len(taught.trajectories()) == (after is not Began)
+    assert len(taught.trajectories()) == (after not in (Planned, Began))
     assert world.closed == 1
     outcomes = [row.improved for row in taught.retrievals()]
     assert outcomes == [True if after is OutcomeRecorded else None]

@@ -6,12 +6,17 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
+
+import numpy as np
 
 from memory_core.errors import LoopError
 from memory_core.loop_records import Action, Observation, Task
 from memory_core.retrieval import Hit
+from memory_core.validation import shown
 
 
 class Environment(Protocol):
@@ -38,14 +43,72 @@ class Agent(Protocol):
         ...
 
 
+# -- what they give -------------------------------------------------------------------------------
+
+
 def observed(answer: Observation) -> Observation:
+    """What an environment gave, in plain values. Raises LoopError for what cannot be kept."""
     if not isinstance(answer, Observation):
         raise LoopError(
             f"The environment must give an Observation; it gave {type(answer).__name__}."
         )
-    if not math.isfinite(answer.reward):
-        raise LoopError(f"The environment gave a reward of {answer.reward}, which is no number.")
-    return answer
+    for name in ("text", "description", "inventory"):
+        _check(answer, name, _is_text, "text")
+    _check(answer, "actions", _are_texts, "a tuple of texts")
+    _check(answer, "reward", _is_finite, "a finite number")
+    _check(answer, "done", _is_truth, "true or false")
+    _check(
+        answer, "success", lambda value: value is None or _is_truth(value), "true, false or None"
+    )
+    return replace(
+        answer,
+        actions=tuple(answer.actions),
+        reward=float(
+            answer.reward
+        ),  # NumPy's numbers and truths, which games give, are no plain ones
+        done=bool(answer.done),
+        success=None if answer.success is None else bool(answer.success),
+    )
+
+
+def acted(answer: Action) -> Action:
+    """What an agent gave, in plain values. Raises LoopError for what cannot be kept."""
+    if not isinstance(answer, Action):
+        raise LoopError(f"The agent must give an Action; it gave {type(answer).__name__}.")
+    for name in ("text", "thought"):
+        _check(answer, name, _is_text, "text")
+    _check(answer, "followed", _are_ids, "a tuple of memories' ids")
+    return replace(answer, followed=tuple(int(i) for i in dict.fromkeys(answer.followed)))
+
+
+def _check(answer: object, name: str, fits: Callable[[Any], bool], wanted: str) -> None:
+    value = getattr(answer, name)
+    if not fits(value):
+        kind = type(answer).__name__
+        raise LoopError(f"`{name}` of an {kind} must be {wanted}; it is {shown(value)}.")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(map(_is_text, value))
+
+
+def _are_ids(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(one, Integral) for one in value)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, Integral | np.bool_) and value in (0, 1)
 
 
 # -- a limit of time ------------------------------------------------------------------------------
@@ -86,10 +149,12 @@ class Calls:
             self._asked.put((call, given))
             try:
                 answer, error = self._answers.get(timeout=left)
-            except Empty:
+            except BaseException as stopped:  # no answer in time, or nobody waits for it any more
                 self.lost = True
-                self._asked.put(None)
-                raise OutOfTimeError from None
+                self.rest()
+                if isinstance(stopped, Empty):
+                    raise OutOfTimeError from None
+                raise
             if error is not None:
                 raise error
             return answer  # type: ignore[no-any-return]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable
 
@@ -11,7 +12,8 @@ from memory_core.loop.calls import Agent, Calls, Environment
 from memory_core.loop.session import RUN_FORMAT, RUN_PREFIX, Session, Verdict
 from memory_core.loop_records import Episode, Event, Finished, Task
 from memory_core.reflection.context import Reflector
-from memory_core.settings import RetrievalSettings
+from memory_core.settings import RetrievalSettings, SettingsError
+from memory_core.validation import shown
 
 __all__ = [
     "MAX_STEPS",
@@ -84,18 +86,19 @@ def run_episode(
     each step; closing the iterator stops as well. What the agent, the environment or the
     reflector raise ends up in a Failed event and in `Episode.error`. The run so far is kept then,
     and no outcome is recorded for a session that was cut short. Raises MemoryCoreError where the
-    bank cannot begin the session.
+    bank cannot begin the session, and SettingsError, before anything is begun, for limits that
+    are none.
     """
+    _check_limits(max_steps, timeout)
     session = Session(
         bank, task if isinstance(task, Task) else Task(task), agent, memory, learn, time.monotonic()
     )
-    yield session.plan(settings)
     calls = Calls(agent, environment, timeout)
     try:
+        yield session.plan(settings)
         yield from session.execute(calls, max_steps, stop)
-    except BaseException:
-        session.end("stopped")
-        session.keep()
+    except BaseException as error:
+        session.break_off(error)
         raise
     finally:
         session.close(environment, calls)
@@ -103,6 +106,20 @@ def run_episode(
     if session.ending not in ("stopped", "error"):
         yield from session.learn_from(reflector, accept)
     yield Finished(session.episode())
+
+
+def _check_limits(max_steps: object, timeout: object) -> None:
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 0:
+        raise SettingsError(
+            f"`max_steps` must be a whole number, 0 or more; it is {shown(max_steps)}."
+        )
+    if timeout is None:
+        return
+    seconds = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not seconds or not 0 <= timeout <= threading.TIMEOUT_MAX:  # type: ignore[operator]
+        raise SettingsError(
+            f"`timeout` must be seconds, 0 or more, or None for no limit; it is {shown(timeout)}."
+        )
 
 
 def last_episode(events: Iterable[Event]) -> Episode:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from memory_core.bank import MemoryBank
-from memory_core.errors import LoopError, MemoryCoreError
+from memory_core.errors import MemoryCoreError
 from memory_core.injection import NO_EXPERIENCE
-from memory_core.loop.calls import Agent, Calls, Environment, OutOfTimeError, observed
+from memory_core.loop.calls import Agent, Calls, Environment, OutOfTimeError, acted, observed
 from memory_core.loop_records import (
     Action,
     Began,
@@ -99,7 +99,7 @@ class Session:
             calls.begin(self.task, self.injection, self.found.hits if self.found else ())
             while self._goes_on(seen, max_steps, stop):
                 doing = "act"
-                action = self._ours(calls.act(seen))
+                action = self._ours(acted(calls.act(seen)))
                 doing = "step"
                 now = observed(calls.step(action.text))
                 step = EpisodeStep(len(self.steps) + 1, action, now, now.reward - seen.reward)
@@ -127,14 +127,8 @@ class Session:
 
     def _ours(self, action: Action) -> Action:
         """The action, with only such memories followed as were injected."""
-        if not isinstance(action, Action) or not isinstance(action.text, str):
-            raise LoopError(f"The agent must give an Action; it gave {type(action).__name__}.")
         there = {hit.id for hit in self.injected}
-        return Action(
-            action.text,
-            action.thought,
-            tuple(i for i in dict.fromkeys(action.followed) if i in there),
-        )
+        return replace(action, followed=tuple(i for i in action.followed if i in there))
 
     @property
     def success(self) -> bool | None:
@@ -150,13 +144,22 @@ class Session:
 
     # -- the end ------------------------------------------------------------------------------
 
-    def end(self, ending: Ending) -> None:
-        self.ending = ending
+    def break_off(self, cause: BaseException) -> None:
+        """It ends from outside; the run so far is kept, or `cause` tells why it could not be."""
+        if isinstance(cause, KeyboardInterrupt | GeneratorExit):
+            self.ending = "stopped"
+        else:
+            self.ending = "error"
+            self.errors.append(_said(cause))
+        try:
+            self.keep()
+        except Exception as error:
+            cause.add_note(f"The run could not be kept: {_said(error)}")
 
     def _kept(self) -> Iterator[Event]:
         try:
             self.keep()
-        except MemoryCoreError as error:
+        except Exception as error:
             yield self._failed("keep", error)
         yield Ended(self.ending, self.success, self.reward, self.trajectory_id, self.error)
 
@@ -275,7 +278,7 @@ def _text_of(operation: Operation) -> str:
 
 
 def _name_of(agent: Agent) -> str:
-    return str(getattr(agent, "name", type(agent).__name__))
+    return clean(str(getattr(agent, "name", type(agent).__name__)))
 
 
 def _said(error: BaseException) -> str:
