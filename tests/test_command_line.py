@@ -101,6 +101,38 @@ def test_wrong_usage_ends_with_two(winnow: Winnow, lessons: MemoryBank, name: st
     assert "--no-such-option" in ended.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("bogus", "--json"), ("retrieve", "--json"), ("history", "--last", "0", "--json"),
+     ("add", "x", "--kind", "odd", "--domain", "x", "--json"),
+     ("compress", "--yes", "--dry-run", "--json"), ("audit", "--rule", "odd", "--json")],
+)  # fmt: skip
+def test_wrong_usage_is_a_document_for_who_asked_for_json(
+    winnow: Winnow, lessons: MemoryBank, words: tuple[str, ...]
+) -> None:
+    ended = winnow(*words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert json.loads(ended.stderr)["error"] == "UsageError"
+    assert json.loads(ended.stderr)["message"]
+
+
+@pytest.mark.parametrize("json_too", [(), ("--json",)])
+def test_a_fault_of_winnow_itself_is_a_sentence_too(
+    winnow: Winnow, lessons: MemoryBank, monkeypatch: pytest.MonkeyPatch, json_too: tuple[str, ...]
+) -> None:
+    def broken(bank: MemoryBank) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(MemoryBank, "revisions", broken)
+    ended = winnow("history", *json_too)
+    assert (ended.returncode, ended.stdout) == (70, "")
+    assert "ZeroDivisionError: by nothing" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    monkeypatch.setenv("WINNOW_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        winnow("history", *json_too)
+
+
 def test_a_full_document_tells_what_a_format_cannot_hold(
     winnow: Winnow, lessons: MemoryBank, tmp_path: Path
 ) -> None:
@@ -162,6 +194,38 @@ def test_a_reader_that_has_seen_enough_is_no_error(
     process.stdout.close()
     assert process.wait(120) == 141
     assert process.stderr.read() == b""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("words", [("export",), ("history", "--json"), ("--help",)])
+def test_an_output_that_takes_nothing_is_told(
+    lessons: MemoryBank, winnow_environment: dict[str, str], words: tuple[str, ...]
+) -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - it is no file of ours
+        ended = subprocess.run(
+            [sys.executable, "-m", "memory_core.cli", *words],
+            env={**os.environ, **winnow_environment},
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=240,
+        )  # fmt: skip
+    assert ended.returncode == 1
+    assert "No space left on device" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_error_and_nothing_is_written_into_the_bank_for_them(
+    lessons: MemoryBank, winnow_environment: dict[str, str], closed: str
+) -> None:
+    words = "add 'Close 3 streams.' --kind tool --domain shell"
+    ended = subprocess.run(
+        ["sh", "-c", f'"$0" -m memory_core.cli {words} {closed}', sys.executable],
+        env={**os.environ, **winnow_environment}, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "Close 3 streams." in {memory.text for memory in lessons.snapshot()}
 
 
 @pytest.mark.long

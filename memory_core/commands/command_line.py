@@ -6,6 +6,7 @@ doubts, errors. With `--json` the result is one JSON document, and an error is o
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -18,12 +19,16 @@ from typing import Annotated, Any
 
 import typer
 
-from memory_core import BANK_VARIABLE, MemoryBank, Operation, Plan, demo_bank
+from memory_core import BANK_VARIABLE, MemoryBank, MemoryCoreError, Operation, Plan, demo_bank
 
 ERROR = 1
 """Exit code: it could not be done; nothing was written."""
+WRONG_USAGE = 2
+"""Exit code: there is no such command or option, or its value is none."""
 FINDINGS = 3
 """Exit code: done, and something is to be looked at: findings, or parts that were refused."""
+FAULT = 70
+"""Exit code: Winnow itself is at fault."""
 READER_GONE = 141
 """Exit code when who read the output has ended, as of a program that SIGPIPE ends."""
 
@@ -50,6 +55,14 @@ class ReaderGone(Exception):
     """Nobody reads the output any more."""
 
 
+class OutputError(MemoryCoreError):
+    """The output takes nothing more."""
+
+
+UsageError: type[Any] = typer.BadParameter.__bases__[0]
+"""Of all that is wrong with how a command was called; Typer exports its kinds alone."""
+
+
 def bank_path(bank: Path | None) -> Path:
     """The bank's file that was asked for."""
     named = os.environ.get(BANK_VARIABLE)
@@ -70,12 +83,13 @@ def say(line: str = "") -> None:
 
 
 def note(line: str) -> None:
-    """A line for who watches: on the error output."""
-    print(plain(line), file=sys.stderr, flush=True)
+    """A line for who watches: on the error output. Work does not end because nobody does."""
+    with contextlib.suppress(OSError):
+        print(plain(line), file=sys.stderr, flush=True)
 
 
 def write_out(content: str | bytes) -> None:
-    """Write to the standard output at once, and all of it. Raises ReaderGone."""
+    """Write to the standard output at once, and all of it. Raises ReaderGone and OutputError."""
     if isinstance(content, str):
         content = content.encode(sys.stdout.encoding, errors="replace")
     rest = memoryview(content)
@@ -86,6 +100,8 @@ def write_out(content: str | bytes) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError as error:
         raise ReaderGone from error
+    except OSError as error:
+        raise OutputError(f"The output cannot be written: {error.strerror}.") from error
 
 
 def plain(text: str) -> str:
