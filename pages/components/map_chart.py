@@ -123,19 +123,24 @@ class Drawn:
     reported: tuple[int, ...]
     """Ids that are selected in it now, as the browser says."""
 
+    @property
+    def figure(self) -> tuple[object, ...]:
+        """Names the figure itself, whatever is selected in it since."""
+        return (self.content, self.view, self.colour, self.tool, self.seed)
+
 
 def show(content: Content) -> None:
     """The chart. What is selected in it is selected everywhere, and the other way round."""
     drawn = _drawn(content)
     made = _figure(
-        (drawn.content, drawn.view, drawn.colour, drawn.tool, drawn.seed),
+        drawn.figure,
         lambda: content.scene(drawn.view, drawn.colour, drawn.seed, drawn.tool),
     )
     with st.container(key=map_bridge.CANVAS):
         st.html(_LEGEND_LETS_THROUGH)
         st.plotly_chart(
-            made, key=CHART, on_select=_take, selection_mode=("points", "box", "lasso"),
-            config=CONFIG, alt=sentence(content),
+            made, key=CHART, on_select=lambda: _take(drawn.figure),
+            selection_mode=("points", "box", "lasso"), config=CONFIG, alt=sentence(content),
         )  # fmt: skip
     map_bridge.listen()
 
@@ -172,9 +177,11 @@ def _figure(name: object, _scene: Callable[[], Scene]) -> Any:
     return figure(_scene())
 
 
-def _take() -> None:
+def _take(figure: tuple[object, ...]) -> None:
     """What the browser says is selected; ids that the figure does not show stay selected."""
     drawn: Drawn = st.session_state[keys.MAP_DRAWN]
+    if drawn.figure != figure:
+        return  # the last word of one that is being taken away, in which nothing is selected
     event = st.session_state[CHART].selection
     points = [point for point in event["points"] if point.get("curve_number") == POINTS]
     ids = {int(point["customdata"]) for point in points} & drawn.visible
