@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -397,3 +398,10 @@ def test_near_copies_are_all_above_the_threshold_best_first(seed: int, threshold
     assert [near.similarity for near in found] == pytest.approx([exact[i] for i in expected])
     few = near_copies(snapshot, base[0] * 3, threshold=threshold, ignore=(1,), limit=3)
     assert few == found[:3]
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, "Ab," * 300_000, ". " + "w" * 500_000])
+def test_a_word_of_a_megabyte_is_looked_at_in_no_time(text: str) -> None:
+    begun = time.monotonic()
+    assert lint_text(text) == ()
+    assert time.monotonic() - begun < 5

@@ -116,9 +116,15 @@ _SUFFIXES = ("ingly", "edly", "ness", "ing", "ied", "ies", "ed", "es", "er", "ly
 MANY = 6
 """Empty words beside which a single telling one is not enough."""
 
+LONGEST_PROSE = 2_000
+"""Characters of 32 words at most. What is longer holds something else, such as one word of a
+megabyte, over which the patterns below would take minutes."""
+
 
 def is_generic(text: str, *, domain: str = "") -> bool:
     """Whether a lesson names nothing in particular. The words of its domain's name say nothing."""
+    if len(text) > LONGEST_PROSE:
+        return False
     if any(sign.isdigit() for sign in text) or _CODE.search(text) or _QUOTED.search(text):
         return False
     plain = _without_pairs(text)
