@@ -36,7 +36,7 @@ def run(
     """
     path = bank_path(bank)
     if path == demo_bank() and not path.exists():
-        note(f"Building the demo library in {path}, once; it takes some ten seconds.")
+        note(f"Building the demo library in {path}, once; it takes up to half a minute.")
         build_demo(progress=show_progress)
     environment = {**os.environ, BANK_VARIABLE: str(path)}
     if port is not None:
